@@ -16,6 +16,7 @@
 #include <heistd/result_range.hpp>
 #include <heistd/routes.hpp>
 #include <heistd/upload.hpp>
+#include <list>
 #include <memory>
 #include <optional>
 #include <string_view>
@@ -198,19 +199,23 @@ class Api {
   Handled set_priority(Job& job, heist::TaskPriority priority, Client& client);
   Outcome store_priority(StoredJob job, heist::TaskPriority priority, Client& client);
   struct Sweep;
+  struct Asked;
+  class LastAnswer;
   Result<Step> begin_sweep(const Route& route, const Target& target, Client& client);
   Outcome sweep_some(const std::shared_ptr<Sweep>& sweep);
   Outcome go_on(const std::shared_ptr<Sweep>& sweep);
   void choose(Sweep& sweep, const JobPage<StoredJob>& page) const;
   static void choose_to_forget(Sweep& sweep, const StoredJob& job);
   bool choose_to_requeue(Sweep& sweep, const StoredJob& job) const;
+  void ask_journal(const std::shared_ptr<Sweep>& sweep, Asked& asked,
+                   const std::shared_ptr<LastAnswer>& last);
   Storing ask_journal(const std::shared_ptr<Sweep>& sweep);
   Outcome take_in(const std::shared_ptr<Sweep>& sweep);
-  void begin_anew(const StoredJob& dead, Client& client);
+  void begin_anew(std::list<JobService::Requeued> job, Client& client) noexcept;
   static void forget(Client& client, const JobId& id);
   Outcome forget_some(const std::shared_ptr<Sweep>& sweep);
   Result<Budget::Ticket> room_to_requeue(const StoredJob& job, Client& client) const;
-  StoredJob go_on_with(StoredJob job, Client& client);
+  std::list<JobService::Requeued> queued_anew(StoredJob dead, Client& client) const;
   Result<Step> requeue(const Route& route, const Target& target, Client& client);
   Outcome requeue_stored(const StoredJob& job, Client& client);
   template <class T, class Then>

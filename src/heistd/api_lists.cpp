@@ -111,10 +111,12 @@ Api::Outcome Api::requeue_stored(const StoredJob& job, Client& client) {
   auto room = room_to_requeue(job, client);
   if (!room) return make_reply(room.error());
   const auto ticket = std::make_shared<Budget::Ticket>(std::move(*room));
+  const auto anew = std::make_shared<std::list<JobService::Requeued>>(queued_anew(job, client));
   return storing(service_.keeper()->journal().requeue(job.id),
-                 [this, job, ticket, &client](Effect effect) -> Outcome {
+                 [this, queued = anew->front().job, anew, ticket, &client](auto effect) -> Outcome {
                    if (effect == Effect::late) return make_reply(not_dead(JobState::queued));
-                   return accepted(client, summary_of(go_on_with(job, client), client));
+                   service_.requeue(std::move(*anew));
+                   return accepted(client, summary_of(queued, client));
                  });
 }
 
@@ -128,11 +130,14 @@ Result<Budget::Ticket> Api::room_to_requeue(const StoredJob& job, Client& client
   return service_.take_room(client, request_of(job, *kind), job.payload_bytes);
 }
 
-/// A dead job that the journal has queued again, as it is now.
-StoredJob Api::go_on_with(StoredJob job, Client& client) {
-  job.state = StoredState::queued;
-  job.forgiven = job.attempt;
-  if (const auto* const kind = kinds_.find(job.kind)) service_.requeue(client, *kind, job);
+/// What a dead job is once the journal has queued it again: made before, so that it needs no memory
+/// then.   Precondition: room_to_requeue() has given some.
+std::list<JobService::Requeued> Api::queued_anew(StoredJob dead, Client& client) const {
+  dead.state = StoredState::queued;
+  dead.forgiven = dead.attempt;
+  const auto& kind = *kinds_.find(dead.kind);
+  std::list<JobService::Requeued> job;
+  job.push_back({client, kind, std::move(dead)});
   return job;
 }
 

@@ -19,6 +19,7 @@
 #include <heistd/job_run.hpp>
 #include <heistd/start_queue.hpp>
 #include <heistd/turns.hpp>
+#include <list>
 #include <memory>
 #include <new>
 #include <optional>
@@ -121,10 +122,15 @@ class JobService {
                                                  std::size_t bytes) const;
   /// Whether it could have one more that is as small as can be.
   [[nodiscard]] bool has_room_for_any(const Client& client) const;
-  /// Goes on with a dead job that the journal has queued again, unless the server ends.
-  ///
-  /// Errors: std::bad_alloc; then the next server does it.
-  void requeue(Client& client, const Kind& kind, const StoredJob& stored);
+  /// A dead job that the journal has queued again.
+  struct Requeued {
+    Client& client;
+    const Kind& kind;
+    StoredJob job;
+  };
+  /// Goes on with these jobs of a client, unless the server ends. Without memory for one of them it
+  /// is tried again and again.   Precondition: there are some.
+  void requeue(std::list<Requeued> jobs) noexcept;
 
   /// Has an agent check the parameters, at the client's own ceiling. The promise is resolved once
   /// the verdict stands among those of the client; when there was no memory to find out, without.
@@ -251,7 +257,10 @@ class JobService {
   static std::shared_ptr<Job> bring(Client& client, JobRequest request, const JobId& id,
                                     std::size_t bytes);
   static void note_attempts(Client& client, Job& job, const StoredJob& stored);
+  void restore_requeued() noexcept;
+  bool restore(const Requeued& requeued) noexcept;
   static void forget_waiting(Client& client, const JobId& id);
+  void log_dropped(Client& client, const WaitingJob& job) noexcept;
   void read_waiting(Client& client, const JobId& id);
   void post_read(Client& client, const JobId& id, const std::optional<StoredJob>& stored);
   void post_stored(Client& client, const StoredJob& stored);
@@ -260,7 +269,6 @@ class JobService {
   void wake_soon(Client& client) noexcept;
   static void renew_controller(Job& job);
   void try_again(Client& client, Job& job, const StoredJob& stored);
-  void log_dropped(Client& client, const WaitingJob& job) noexcept;
   void start_later(Client& client, Job& job, std::chrono::milliseconds pause);
   void start_anew(Client& client, Job& job, const std::optional<StoredJob>& stored,
                   std::chrono::milliseconds pause);
@@ -304,8 +312,9 @@ class JobService {
   Backoff backoff_;
   StartQueue starts_;
   Turns turns_;
-  bool by_turns_ = false;    ///< without a journal jobs wait for their turns, too
-  bool is_posting_ = false;  ///< those whose turn has come
+  bool by_turns_ = false;         ///< without a journal jobs wait for their turns, too
+  bool is_posting_ = false;       ///< those whose turn has come
+  std::list<Requeued> requeued_;  ///< for which there was no memory yet
   std::unordered_map<Client*, boost::asio::steady_timer> wakes_;  ///< for delayed jobs that wait
   const std::shared_ptr<RunnableJobs> runnable_ = std::make_shared<RunnableJobs>();
   bool aborts_all_ = false;   ///< since the server ends, without a journal

@@ -121,6 +121,7 @@ std::shared_ptr<Job> JobService::bring(Client& client, JobRequest request, const
 }
 
 void JobService::post_waiting(Client& client) noexcept {
+  restore_requeued();
   client.run_places.start_some();
   if (keeper_ != nullptr && shutting_down()) return;
   settle_followers(client);
@@ -215,7 +216,6 @@ void JobService::tell_end_of_waiting(Client& client, const JobSummary& job) {
   log_.job_ended(client, job);
 }
 
-void JobService::forget_waiting(Client& client, const JobId& id) {
 /// Of a job that the journal has ended already, and of which it knows more than the record does.
 void JobService::log_dropped(Client& client, const WaitingJob& job) noexcept {
   if (!log_.is_open()) return;
@@ -232,6 +232,7 @@ void JobService::log_dropped(Client& client, const WaitingJob& job) noexcept {
   }
 }
 
+void JobService::forget_waiting(Client& client, const JobId& id) {
   const auto* const waiting = client.waiting.find(id);
   if (waiting == nullptr) return;
   const auto line = waiting->line->shared_from_this();
