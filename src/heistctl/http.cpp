@@ -143,6 +143,17 @@ void set_callbacks(CURL* curl, Exchange& exchange) {
   curl_easy_setopt(curl, CURLOPT_NOPROGRESS, 0L);
 }
 
+/// A server that is silent for a minute is lost; or, where it may have to be, one whose system does
+/// not answer any more.
+void set_patience(CURL* curl, const Request& request) {
+  if (request.may_take_long) {
+    curl_easy_setopt(curl, CURLOPT_TCP_KEEPALIVE, 1L);
+    return;
+  }
+  curl_easy_setopt(curl, CURLOPT_LOW_SPEED_LIMIT, 1L);
+  curl_easy_setopt(curl, CURLOPT_LOW_SPEED_TIME, 60L);
+}
+
 void set_connection(CURL* curl, const Address& address, const Request& request) {
   curl_easy_setopt(curl, CURLOPT_URL, (address.url + request.target).c_str());
   if (!address.unix_socket.empty()) {
@@ -152,9 +163,7 @@ void set_connection(CURL* curl, const Address& address, const Request& request) 
   curl_easy_setopt(curl, CURLOPT_PROXY, "");  // a token is for nobody in between
   curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L);
   curl_easy_setopt(curl, CURLOPT_CONNECTTIMEOUT, 10L);
-  // A server that is silent for so long is lost.
-  curl_easy_setopt(curl, CURLOPT_LOW_SPEED_LIMIT, 1L);
-  curl_easy_setopt(curl, CURLOPT_LOW_SPEED_TIME, 60L);
+  set_patience(curl, request);
   // libcurl repeats by itself what it has sent over a connection that the server was closing.
   curl_easy_setopt(curl, CURLOPT_FRESH_CONNECT, request.is_repeatable() ? 0L : 1L);
 }

@@ -15,9 +15,10 @@ namespace heistctl {
 struct Request {
   std::string method = "GET";
   std::string target = {};
-  Upload* upload = nullptr;  ///< its body
-  std::string key = {};      ///< the Idempotency-Key
-  Sink* sink = nullptr;      ///< where the body of a reply of success goes
+  Upload* upload = nullptr;    ///< its body
+  std::string key = {};        ///< the Idempotency-Key
+  Sink* sink = nullptr;        ///< where the body of a reply of success goes
+  bool may_take_long = false;  ///< the server says nothing until it is done
 
   /// Whether it is one job, or one change, however often the server gets it. The second DELETE of a
   /// job that runs would forget that, and that of a signal would be for the next one of its name.

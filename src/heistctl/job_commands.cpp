@@ -51,7 +51,7 @@ ExitCode for_each_job(Client& client, const Options& options,
 std::string ask_for_all(Client& client, const Options& options, const std::string& method,
                         Target target) {
   for (const auto& [name, value] : options.parameters) target.parameter(name, value);
-  return client.ask({.method = method, .target = target.text()}).body;
+  return client.ask({.method = method, .target = target.text(), .may_take_long = true}).body;
 }
 
 ExitCode requeue_all(Client& client, const Options& options) {

@@ -16,6 +16,7 @@
 #include <heistd/result_range.hpp>
 #include <heistd/routes.hpp>
 #include <heistd/upload.hpp>
+#include <list>
 #include <memory>
 #include <optional>
 #include <string_view>
@@ -59,9 +60,12 @@ struct Waiting {
   For reply = For::result;
 };
 
-/// An agent is to check the parameters before the request can be judged.
+/// An agent is to check the parameters before the request can be judged, or the journal the job
+/// that it is to follow.
 struct Checking {
   heist::Promise<void> verdict;
+  /// Where a refusal may stand by then, which is the answer; or null.
+  std::shared_ptr<const std::optional<Refusal>> refusal = {};
 };
 
 /// A thread makes the reply, which takes a while.
@@ -108,8 +112,8 @@ class Api {
   [[nodiscard]] Routing route(const RequestHead& head) const;
 
   /// The answer, or what will have it; or an upload to be filled and given to finish(); or
-  /// something to wait for (not for ever: agents may have more urgent things to do), and then to
-  /// call this again and accept.
+  /// something to wait for (not for ever: agents may have more urgent things to do), and then,
+  /// unless it has a refusal, to call this again and accept.
   using Step = std::variant<Reply, Upload, Checking, Observing, Storing, Waiting, Listening>;
   [[nodiscard]] Step begin(const RequestHead& head, const Routed& routed,
                            Unchecked unchecked = Unchecked::check);
@@ -151,7 +155,7 @@ class Api {
                                                Unchecked unchecked);
   std::optional<Result<Step>> judge_predecessor(Client& client, const JobId& id,
                                                 Unchecked unchecked);
-  Checking check_predecessor(Client& client, const JobId& id);
+  Checking check_predecessor(const Client& client, const JobId& id);
   Result<Step> serve_operator(const Route& route, const Target& target, const Client& client);
   Result<Step> observe(const Route& route, const Target& target);
   Result<Step> drain(const Route& route, const Target& target);
@@ -189,24 +193,29 @@ class Api {
   template <class Then>
   Storing find_stored(const JobId& id, Client& client, Then then);
   Storing describe_stored(const JobId& id, Client& client);
-  Outcome erase_stored(const StoredJob& job, const Route& route, Client& client);
+  Outcome erase_stored(const StoredJob& job, Client& client);
+  Storing purge(const JobId& id, Client& client, std::function<Reply()> describe);
   Result<Step> put_job(const Route& route, const Target& target, Client& client);
   Handled set_priority(Job& job, heist::TaskPriority priority, Client& client);
   Outcome store_priority(StoredJob job, heist::TaskPriority priority, Client& client);
   struct Sweep;
+  struct Asked;
+  class LastAnswer;
   Result<Step> begin_sweep(const Route& route, const Target& target, Client& client);
   Outcome sweep_some(const std::shared_ptr<Sweep>& sweep);
   Outcome go_on(const std::shared_ptr<Sweep>& sweep);
   void choose(Sweep& sweep, const JobPage<StoredJob>& page) const;
   static void choose_to_forget(Sweep& sweep, const StoredJob& job);
   bool choose_to_requeue(Sweep& sweep, const StoredJob& job) const;
+  void ask_journal(const std::shared_ptr<Sweep>& sweep, Asked& asked,
+                   const std::shared_ptr<LastAnswer>& last);
   Storing ask_journal(const std::shared_ptr<Sweep>& sweep);
   Outcome take_in(const std::shared_ptr<Sweep>& sweep);
-  void begin_anew(const StoredJob& dead, Client& client);
+  void begin_anew(std::list<JobService::Requeued> job, Client& client) noexcept;
   static void forget(Client& client, const JobId& id);
   Outcome forget_some(const std::shared_ptr<Sweep>& sweep);
   Result<Budget::Ticket> room_to_requeue(const StoredJob& job, Client& client) const;
-  StoredJob go_on_with(StoredJob job, Client& client);
+  std::list<JobService::Requeued> queued_anew(StoredJob dead, Client& client) const;
   Result<Step> requeue(const Route& route, const Target& target, Client& client);
   Outcome requeue_stored(const StoredJob& job, Client& client);
   template <class T, class Then>

@@ -39,7 +39,7 @@ struct Api::Bulk {
   std::vector<NewJob> jobs;         ///< that the journal is to be asked for
   std::vector<std::size_t> stored;  ///< their entries
   std::vector<Submitted> answers;   ///< the journal's
-  std::optional<JobJournal::Answer<JobJournal::Effect>> last_abort;
+  std::optional<JobJournal::Answer<JobJournal::Ended>> last_abort;
 
   [[nodiscard]] std::vector<BulkItem>& items() const noexcept { return reader->items; }
   [[nodiscard]] std::size_t end_of_step() const noexcept {

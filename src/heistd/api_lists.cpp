@@ -20,6 +20,11 @@ Refusal not_dead(JobState state) {
           "the job is " + std::string(to_string(state)) + ", and only a dead one is queued again"};
 }
 
+Refusal queued_again() {
+  return {409, "queued_again",
+          "the job was queued again at the same time; ask once more to delete it as it is now"};
+}
+
 }  // namespace
 
 /// The journal has what memory may not keep: the older ones of the finished jobs.
@@ -53,21 +58,17 @@ Reply Api::list_reply(const std::vector<std::string>& jobs,
   return reply;
 }
 
-/// It may have come to memory meanwhile.
-Api::Outcome Api::erase_stored(const StoredJob& job, const Route& route, Client& client) {
+/// A job that goes on may have come to memory meanwhile.
+Api::Outcome Api::erase_stored(const StoredJob& job, Client& client) {
+  if (is_end(job.state)) {
+    return purge(job.id, client,
+                 [job, &client] { return summary_reply(200, summary_of(job, client)); });
+  }
   auto& journal = service_.keeper()->journal();
-  return storing(is_end(job.state) ? journal.purge(job.id)
-                                   : journal.abort(job.id, aborted_because(job_deleted)),
-                 [this, job, route, &client](Effect effect) -> Outcome {
+  return storing(journal.abort(job.id, aborted_because(job_deleted)),
+                 [this, job, &client](Effect effect) -> Outcome {
                    const auto now = service_.find(client, job.id);
-                   if (now && !is_end(job.state)) return abort_job(*now, client);
-                   if (now) {
-                     return as_outcome(handle_plain(route, client));
-                   }
-                   if (is_end(job.state)) {
-                     client.events.job_forgotten(job.id);
-                     return summary_reply(200, summary_of(job, client));
-                   }
+                   if (now) return abort_job(*now, client);
                    // It has ended meanwhile in another way, of which others have told.
                    if (effect == Effect::late) return describe_stored(job.id, client);
                    service_.abort_waiting(client, job.id);
@@ -77,6 +78,22 @@ Api::Outcome Api::erase_stored(const StoredJob& job, const Route& route, Client&
                    service_.tell_end_of_waiting(client, summary_of(last, client));
                    return summary_reply(200, summary_of(last, client));
                  });
+}
+
+/// Forgets a finished job, unless it was queued again meanwhile. The journal may have forgotten it
+/// before memory does.
+Storing Api::purge(const JobId& id, Client& client, std::function<Reply()> describe) {
+  auto& journal = service_.keeper()->journal();
+  const auto then = [id, &client, describe = std::move(describe)](bool is_gone) {
+    if (!is_gone) return make_reply(queued_again());
+    forget(client, id);
+    return describe();
+  };
+  return storing(journal.purge(id), [this, id, &journal, then](Effect effect) -> Outcome {
+    if (effect == Effect::stored) return then(true);
+    return storing(journal.find(id),
+                   [then](const std::optional<StoredJob>& left) -> Outcome { return then(!left); });
+  });
 }
 
 Result<Api::Step> Api::requeue(const Route& route, const Target& target, Client& client) {
@@ -94,10 +111,12 @@ Api::Outcome Api::requeue_stored(const StoredJob& job, Client& client) {
   auto room = room_to_requeue(job, client);
   if (!room) return make_reply(room.error());
   const auto ticket = std::make_shared<Budget::Ticket>(std::move(*room));
+  const auto anew = std::make_shared<std::list<JobService::Requeued>>(queued_anew(job, client));
   return storing(service_.keeper()->journal().requeue(job.id),
-                 [this, job, ticket, &client](Effect effect) -> Outcome {
+                 [this, queued = anew->front().job, anew, ticket, &client](auto effect) -> Outcome {
                    if (effect == Effect::late) return make_reply(not_dead(JobState::queued));
-                   return accepted(client, summary_of(go_on_with(job, client), client));
+                   service_.requeue(std::move(*anew));
+                   return accepted(client, summary_of(queued, client));
                  });
 }
 
@@ -111,11 +130,14 @@ Result<Budget::Ticket> Api::room_to_requeue(const StoredJob& job, Client& client
   return service_.take_room(client, request_of(job, *kind), job.payload_bytes);
 }
 
-/// A dead job that the journal has queued again, as it is now.
-StoredJob Api::go_on_with(StoredJob job, Client& client) {
-  job.state = StoredState::queued;
-  job.forgiven = job.attempt;
-  if (const auto* const kind = kinds_.find(job.kind)) service_.requeue(client, *kind, job);
+/// What a dead job is once the journal has queued it again: made before, so that it needs no memory
+/// then.   Precondition: room_to_requeue() has given some.
+std::list<JobService::Requeued> Api::queued_anew(StoredJob dead, Client& client) const {
+  dead.state = StoredState::queued;
+  dead.forgiven = dead.attempt;
+  const auto& kind = *kinds_.find(dead.kind);
+  std::list<JobService::Requeued> job;
+  job.push_back({client, kind, std::move(dead)});
   return job;
 }
 

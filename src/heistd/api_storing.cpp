@@ -17,18 +17,12 @@ struct Kept : KeptJob {
   Quota::Share share;
 };
 
-/// What a verdict on the job that another one is to follow is about.
-std::string about_predecessor(const JobId& id) { return "after " + id; }
-
-/// Without memory it is as if nobody had asked.
-void remember_predecessor(Client& client, const JobId& id, const std::optional<StoredJob>& found) {
-  try {
-    Verdict verdict;
-    if (!found || found->client != client.name) verdict.refusal = no_predecessor(id);
-    client.verdicts.add(about_predecessor(id), std::move(verdict));
-  } catch (const std::bad_alloc&) {
-    return;
-  }
+/// Why no job of the client can follow this one any more; nothing if one can.
+std::optional<Refusal> refuse_to_follow(const Client& client, const JobId& id,
+                                        const std::optional<StoredJob>& found) {
+  if (!found || found->client != client.name) return no_predecessor(id);
+  if (!is_end(found->state) || found->state == StoredState::done) return std::nullopt;
+  return predecessor_has_failed(id);
 }
 
 }  // namespace
@@ -47,24 +41,21 @@ std::optional<Result<Api::Step>> Api::judge_predecessor(Client& client, const Jo
       return std::nullopt;
   }
   if (service_.keeper() == nullptr) return Result<Step>(no_predecessor(id));
-  if (const auto* const verdict = client.verdicts.find(about_predecessor(id))) {
-    if (!verdict->refusal) return std::nullopt;
-    return Result<Step>(*verdict->refusal);
-  }
   if (unchecked == Unchecked::accept) return std::nullopt;
   return Result<Step>(Step(check_predecessor(client, id)));
 }
 
-/// Of a job that only the journal may know. An id that it does not know will never be one.
-Checking Api::check_predecessor(Client& client, const JobId& id) {
+/// Of a job that only the journal may know.
+Checking Api::check_predecessor(const Client& client, const JobId& id) {
   auto known = heist::Promise<void>::with_resolver();
+  const auto refusal = std::make_shared<std::optional<Refusal>>();
   service_.keeper()->when(service_.keeper()->journal().find(id),
-                          [&client, id, resolver = std::move(known.resolver)](
+                          [&client, id, refusal, resolver = std::move(known.resolver)](
                               const JournalResult<std::optional<StoredJob>>& found) mutable {
-                            if (found) remember_predecessor(client, id, *found);
+                            if (found) *refusal = refuse_to_follow(client, id, *found);
                             resolver.resolve();
                           });
-  return {known.promise};
+  return {known.promise, refusal};
 }
 
 Result<Api::Outcome> Api::store(Upload upload) {
@@ -198,20 +189,22 @@ Result<Api::Step> Api::store_change(const Route& route, const Target& target, Cl
 
 Result<Api::Step> Api::store_erasure(const Route& route, Client& client) {
   auto& journal = service_.keeper()->journal();
-  const auto then = [this, route, &client](auto) -> Outcome {
-    return as_outcome(handle_plain(route, client));
-  };
   if (route.resource == Resource::signal) {
     if (!client.signals.find(route.name)) return not_found("this client has no such signal");
-    return Step(storing(journal.drop_signal(client.name, route.name), then));
+    return Step(storing(journal.drop_signal(client.name, route.name),
+                        [this, route, &client](auto) -> Outcome {
+                          return as_outcome(handle_plain(route, client));
+                        }));
   }
   const auto job = service_.find(client, route.name);
   if (!job) {
-    return Step(find_stored(route.name, client, [this, route, &client](const StoredJob& stored) {
-      return erase_stored(stored, route, client);
+    return Step(find_stored(route.name, client, [this, &client](const StoredJob& stored) {
+      return erase_stored(stored, client);
     }));
   }
-  if (job->finished()) return Step(storing(journal.purge(job->id), then));
+  if (job->finished()) {
+    return Step(purge(job->id, client, [job] { return job_reply(200, *job); }));
+  }
   return Step(storing(journal.abort(job->id, aborted_because(job_deleted)),
                       [this, job, &client](auto) -> Outcome {
                         // As the server ends, only the journal may know the job by now.

@@ -1,7 +1,10 @@
 // What is done with many finished jobs at once: dead ones are queued again, others forgotten.
 #include <heistd/api_storing.hpp>
 #include <heistd/job_request.hpp>
+#include <heistd/memory_reserve.hpp>
 #include <heistd/network_reserve.hpp>
+#include <list>
+#include <new>
 #include <utility>
 #include <vector>
 
@@ -9,16 +12,17 @@ namespace heistd {
 
 using Effect = JobJournal::Effect;
 
+/// A job of the batch that the journal has been asked about.
+struct Api::Asked {
+  StoredJob job;
+  std::optional<Budget::Ticket> room = {};    ///< of one that is queued again, until it has its own
+  std::list<JobService::Requeued> anew = {};  ///< the same one as it is then
+  JournalResult<Effect> answer = Effect::late;
+};
+
 /// A request on its way through the list of the client's jobs, a batch after the other: others are
 /// served in between, and no transaction of the journal has more of it than a batch.
 struct Api::Sweep {
-  /// A job of the batch that the journal has been asked about.
-  struct Asked {
-    StoredJob job;
-    std::optional<Budget::Ticket> room;  ///< of one that is queued again, until it has its own
-    JournalResult<Effect> answer = Effect::late;
-  };
-
   Client& client;
   JobQuery query;  ///< of the next batch
   bool requeues;   ///< else forgets
@@ -30,10 +34,8 @@ struct Api::Sweep {
   std::optional<JournalError> failed = {};
 };
 
-namespace {
-
 /// Tells when the last answer has come to those who share it.
-class LastAnswer {
+class Api::LastAnswer {
  public:
   explicit LastAnswer(heist::Resolver<void> resolver) noexcept : resolver_(std::move(resolver)) {}
   LastAnswer(const LastAnswer&) = delete;
@@ -43,8 +45,6 @@ class LastAnswer {
  private:
   heist::Resolver<void> resolver_;
 };
-
-}  // namespace
 
 Result<Api::Step> Api::begin_sweep(const Route& route, const Target& target, Client& client) {
   const bool requeues = route.resource == Resource::jobs_requeue;
@@ -84,15 +84,15 @@ void Api::choose(Sweep& sweep, const JobPage<StoredJob>& page) const {
 /// stays as it is.
 void Api::choose_to_forget(Sweep& sweep, const StoredJob& job) {
   const auto known = sweep.client.jobs.find(job.id);
-  if (!known || known->state() == state_of(job)) sweep.asked.push_back({job, std::nullopt});
+  if (!known || known->state() == state_of(job)) sweep.asked.push_back({job});
 }
 
 /// False when there is no room for it. A job takes less once it waits, so there may be room when
-/// the batch before it is queued; if there is none even then, there is none for the others either.
+/// the batch before it is queued; if there is none even then, there may be some for smaller ones.
 bool Api::choose_to_requeue(Sweep& sweep, const StoredJob& job) const {
   auto room = room_to_requeue(job, sweep.client);
   if (room) {
-    sweep.asked.push_back({job, std::move(*room)});
+    sweep.asked.push_back({job, std::move(*room), queued_anew(job, sweep.client)});
     return true;
   }
   // A signal that cannot be had concerns this job alone.
@@ -104,48 +104,64 @@ bool Api::choose_to_requeue(Sweep& sweep, const StoredJob& job) const {
   }
   ++sweep.refused;
   if (!sweep.first_refusal) sweep.first_refusal = room.error();
-  sweep.is_over |= is_full;
-  return !is_full;
+  if (!is_full || service_.has_room_for_any(sweep.client)) return true;
+  sweep.is_over = true;
+  return false;
+}
+
+void Api::ask_journal(const std::shared_ptr<Sweep>& sweep, Asked& asked,
+                      const std::shared_ptr<LastAnswer>& last) {
+  auto& journal = service_.keeper()->journal();
+  const auto answer = sweep->requeues ? journal.requeue(asked.job.id) : journal.purge(asked.job.id);
+  service_.keeper()->when(answer, [sweep, &asked, last](JournalResult<Effect> effect) {
+    asked.answer = std::move(effect);
+  });
 }
 
 Storing Api::ask_journal(const std::shared_ptr<Sweep>& sweep) {
   auto answered = heist::Promise<void>::with_resolver();
   const auto last = std::make_shared<LastAnswer>(std::move(answered.resolver));
-  auto& journal = service_.keeper()->journal();
-  for (auto& asked : sweep->asked) {
-    const auto answer =
-        sweep->requeues ? journal.requeue(asked.job.id) : journal.purge(asked.job.id);
-    service_.keeper()->when(answer, [sweep, &asked, last](JournalResult<Effect> effect) {
-      asked.answer = std::move(effect);
-    });
+  Storing storing{answered.promise, [this, sweep] { return take_in(sweep); }};
+  try {
+    for (auto& asked : sweep->asked) ask_journal(sweep, asked, last);
+  } catch (const std::bad_alloc&) {  // those before it are on their way
+    sweep->failed = JournalError{JournalFault::out_of_memory, {}};
   }
-  return {answered.promise, [this, sweep] { return take_in(sweep); }};
+  return storing;
 }
 
 Api::Outcome Api::take_in(const std::shared_ptr<Sweep>& sweep) {
-  for (const auto& [job, room, answer] : std::exchange(sweep->asked, {})) {
+  for (auto& [job, room, anew, answer] : std::exchange(sweep->asked, {})) {
     if (!answer) {
-      sweep->failed = answer.error();
+      sweep->failed = std::move(answer).error();
     } else if (*answer == Effect::stored) {
       ++sweep->done;
-      sweep->requeues ? begin_anew(job, sweep->client) : forget(sweep->client, job.id);
+      sweep->requeues ? begin_anew(std::move(anew), sweep->client) : forget(sweep->client, job.id);
     }
   }
   return go_on(sweep);
 }
 
-void Api::begin_anew(const StoredJob& dead, Client& client) {
-  client.events.job_changed(summary_of(go_on_with(dead, client), client));
+/// Listeners may miss that; the job goes on in any case.
+void Api::begin_anew(std::list<JobService::Requeued> job, Client& client) noexcept {
+  try {
+    client.events.job_changed(summary_of(job.front().job, client));
+  } catch (const std::bad_alloc&) {
+    client.events.missed();
+  }
+  service_.requeue(std::move(job));
 }
 
 Api::Outcome Api::go_on(const std::shared_ptr<Sweep>& sweep) {
   if (sweep->failed) return make_reply(journal_failed(*sweep->failed));
   if (!sweep->is_over) return sweep_some(sweep);
-  Json json;
-  json[sweep->requeues ? "requeued" : "forgotten"] = sweep->done;
-  if (sweep->requeues) json["refused"] = sweep->refused;
-  if (sweep->first_refusal) json["error"] = error_json(*sweep->first_refusal)["error"];
-  return json_reply(200, json);
+  return MemoryReserve::guard([&sweep] {
+    Json json;
+    json[sweep->requeues ? "requeued" : "forgotten"] = sweep->done;
+    if (sweep->requeues) json["refused"] = sweep->refused;
+    if (sweep->first_refusal) json["error"] = error_json(*sweep->first_refusal)["error"];
+    return json_reply(200, json);
+  });
 }
 
 void Api::forget(Client& client, const JobId& id) {

@@ -38,6 +38,18 @@ void Followers::note_end(const Id& predecessor, End end) noexcept {
   to.splice(to.end(), found->second.followers);
 }
 
+void Followers::note_abort(const Id& follower) noexcept {
+  const auto found = followers_.find(follower);
+  if (found == followers_.end()) return;
+  found->second.place.unlink();
+  orphans_.push_back(found->second);
+}
+
+const Followers::Id* Followers::predecessor_of(const Id& follower) const noexcept {
+  const auto found = followers_.find(follower);
+  return found == followers_.end() ? nullptr : &found->second.predecessor->id;
+}
+
 const Followers::Id* Followers::first_released() const noexcept {
   return released_.empty() ? nullptr : &released_.front().id;
 }

@@ -34,6 +34,12 @@ class Followers {
   /// The job has ended so, as far as its caller knows. Those that follow it are to be settled.
   void note_end(const Id& predecessor, End end) noexcept;
 
+  /// It has been aborted with the one that it follows, and is to be settled. Does nothing when it
+  /// follows no other one.
+  void note_abort(const Id& follower) noexcept;
+  /// Null when it follows no other one.
+  [[nodiscard]] const Id* predecessor_of(const Id& follower) const noexcept;
+
   /// The first one whose predecessor is done, and which is to be removed; or null.
   [[nodiscard]] const Id* first_released() const noexcept;
   /// The first one whose predecessor has ended in another way, or null.

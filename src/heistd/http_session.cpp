@@ -178,7 +178,10 @@ asio::awaitable<void> HttpSession::deliver(Answer& answer) {
 
 asio::awaitable<void> HttpSession::receive(Parser& parser, Upload& upload) {
   const bool expects_continue = !parser.get()[http::field::expect].empty() && version_ == 11;
-  if (expects_continue && buffer_.size() == 0) co_await send_continue();
+  if (expects_continue && buffer_.size() == 0) {
+    const bool is_sent = co_await send_continue();
+    if (!is_sent) co_return;
+  }
   std::optional<Refusal> refusal;
   const auto error = co_await receive_body(parser, upload, refusal);
   if (refusal) {
@@ -198,12 +201,11 @@ asio::awaitable<void> HttpSession::receive(Parser& parser, Upload& upload) {
   co_await deliver(outcome);
 }
 
-asio::awaitable<void> HttpSession::send_continue() {
+/// False when the client does not take it.
+asio::awaitable<bool> HttpSession::send_continue() {
   static constexpr std::string_view text = "HTTP/1.1 100 Continue\r\n\r\n";
-  deadline_->set(limits_.idle_timeout);
-  const auto buffer = asio::buffer(text.data(), text.size());
-  // A failure shows in the next read as well.
-  co_await asio::async_write(wire_, buffer, as_tuple);
+  Unsent unsent(std::vector<asio::const_buffer>{asio::buffer(text.data(), text.size())});
+  co_return co_await send_all(unsent);
 }
 
 asio::awaitable<HttpSession::Error> HttpSession::receive_body(Parser& parser, Upload& upload,

@@ -85,7 +85,7 @@ class HttpSession : public std::enable_shared_from_this<HttpSession> {
   Awaitable<void> tell_events(Away<Listening>& listening);
   Awaitable<void> send_event_head();
   Awaitable<bool> client_left_before(Time until);
-  Awaitable<void> send_continue();
+  Awaitable<bool> send_continue();
   Awaitable<void> answer(const Reply& reply);
   Awaitable<void> send(const Reply& reply);
   Awaitable<bool> send_all(Unsent& unsent);

@@ -32,8 +32,12 @@ asio::awaitable<HttpSession::Answer> HttpSession::begin(const RequestHead& head,
                                                         const Routed& routed, Parser& parser) {
   auto step = guarded([&] { return api_.begin(head, routed); });
   if (const auto* const checking = std::get_if<Checking>(&step)) {
+    const auto refusal = checking->refusal;
     co_await wait_for_verdict(checking->verdict);
-    step = guarded([&] { return api_.begin(head, routed, Unchecked::accept); });
+    step = guarded([&]() -> Api::Step {
+      if (refusal && *refusal) return make_reply(**refusal);
+      return api_.begin(head, routed, Unchecked::accept);
+    });
   }
   if (auto* const storing = std::get_if<Storing>(&step)) {
     auto settled = settle(*storing);

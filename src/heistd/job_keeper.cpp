@@ -138,7 +138,7 @@ class Ending final : public Endeavour {
   void ask() override {
     when(tell(), [this](JobJournal::Effect effect) { stored_(effect); });
   }
-  JobJournal::Answer<JobJournal::Effect> tell() const {
+  JobJournal::Answer<JobJournal::Ended> tell() const {
     if (const auto* result = std::get_if<StoredResult>(&end_)) {
       return journal().complete(id_, attempt_, *result);
     }
@@ -154,7 +154,7 @@ class Ending final : public Endeavour {
 /// Changes a job, or not, and reads what has become of it if somebody wants to know.
 class Rereading final : public Endeavour {
  public:
-  using Change = std::function<JobJournal::Answer<JobJournal::Effect>()>;
+  using Change = std::function<JobJournal::Answer<JobJournal::Ended>()>;
 
   Rereading(const JobKeeper& keeper, const JobKeeper::Network& network, JobId id, Change change,
             JobKeeper::Retold retold)

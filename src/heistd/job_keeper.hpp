@@ -11,6 +11,7 @@
 #include <heistd/job_run.hpp>
 #include <heistd/journal/job_journal.hpp>
 #include <optional>
+#include <type_traits>
 #include <utility>
 
 namespace heistd {
@@ -36,19 +37,25 @@ class JobKeeper {
   JobKeeper(JobJournal& journal, const Network& network) noexcept
       : journal_(journal), network_(network) {}
 
+  /// Is told of all ends that have ended followers, before who has asked for the end.
+  void on_followers_aborted(std::function<void(JobJournal::Ended)> told) {
+    on_followers_aborted_ = std::move(told);
+  }
+
   [[nodiscard]] JobJournal& journal() const noexcept { return journal_; }
 
   /// Calls `next` with the answer, on the network's thread.   Errors: std::bad_alloc.
   template <class T, class Next>
   void when(const heist::Promise<JournalResult<T>>& answer, Next next) const {
-    heist::async_wait(answer,
-                      boost::asio::bind_executor(
-                          network_, [next = std::move(next)](const std::exception_ptr& error,
+    heist::async_wait(
+        answer, boost::asio::bind_executor(
+                    network_, [this, next = std::move(next)](const std::exception_ptr& error,
                                                              JournalResult<T> result) mutable {
-                            // Nothing counts as done that the journal has not said.
-                            if (error) result = JournalError{JournalFault::io_failed, "no answer"};
-                            next(std::move(result));
-                          }));
+                      // Nothing counts as done that the journal has not said.
+                      if (error) result = JournalError{JournalFault::io_failed, "no answer"};
+                      if constexpr (std::is_same_v<T, JobJournal::Ended>) tell(result);
+                      next(std::move(result));
+                    }));
   }
 
   /// Counts an attempt of a job and reads its payload of so many bytes. Nothing is given when the
@@ -81,8 +88,14 @@ class JobKeeper {
   void release(const JobId& id, Attempt attempt);
 
  private:
+  void tell(JournalResult<JobJournal::Ended>& ended) const {
+    if (!ended || ended->followers.empty() || !on_followers_aborted_) return;
+    on_followers_aborted_(std::exchange(*ended, ended->effect));
+  }
+
   JobJournal& journal_;
   Network network_;
+  std::function<void(JobJournal::Ended)> on_followers_aborted_;
   std::size_t under_way_ = 0;
   bool is_closed_ = false;
 };

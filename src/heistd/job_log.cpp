@@ -3,12 +3,16 @@
 #include <spdlog/details/null_mutex.h>
 #include <spdlog/details/os.h>
 #include <spdlog/sinks/base_sink.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <chrono>
+#include <cstdint>
 #include <forward_list>
+#include <fstream>
 #include <future>
+#include <heist/detail/sync.hpp>
 #include <heistd/job_log.hpp>
 #include <heistd/job_text.hpp>
 #include <heistd/json.hpp>
@@ -19,6 +23,15 @@
 #include <utility>
 
 namespace heistd {
+
+/// How many were lost, and of how many the log has told.
+struct LostLines {
+  // relaxed: only a number.
+  heist::detail::sync::atomic<std::uint64_t> without_memory{0};
+  std::uint64_t unwritten = 0;  ///< the log's thread's, as the next
+  std::uint64_t told = 0;
+};
+
 namespace {
 
 /// How long the end of the server waits for who reads the last lines.
@@ -36,18 +49,32 @@ class Reached : public spdlog::sinks::base_sink<spdlog::details::null_mutex> {
   std::promise<void> reached_;
 };
 
+/// As RFC 3339 has it, in UTC.
+std::string time_text() {
+  const auto now = std::chrono::floor<std::chrono::milliseconds>(std::chrono::system_clock::now());
+  const auto parts = spdlog::details::os::gmtime(std::chrono::system_clock::to_time_t(now));
+  return fmt::format("{:04}-{:02}-{:02}T{:02}:{:02}:{:02}.{:03}Z", parts.tm_year + 1900,
+                     parts.tm_mon + 1, parts.tm_mday, parts.tm_hour, parts.tm_min, parts.tm_sec,
+                     now.time_since_epoch().count() % 1000);
+}
+
 /// A file, or standard error. The log's thread alone writes, a line at a time and past stdio, which
 /// would wait at the end of the process for a write that stands still.
 class FileSink : public spdlog::sinks::base_sink<spdlog::details::null_mutex> {
  public:
-  /// Errors: std::system_error.
-  explicit FileSink(const std::string& file)
-      : descriptor_(file == "-" ? ::dup(STDERR_FILENO)
+  /// Errors: std::system_error.   Lifetime: of `thread`, while that writes.
+  FileSink(const std::string& file, spdlog::details::thread_pool& thread,
+           std::shared_ptr<LostLines> lost)
+      : thread_(thread),
+        lost_(std::move(lost)),
+        descriptor_(file == "-" ? ::dup(STDERR_FILENO)
                                 : ::open(file.c_str(), flags | O_NONBLOCK, readable_by_group)) {
     if (descriptor_ < 0) {
       throw std::system_error(errno, std::generic_category(), "--job-log: cannot write " + file);
     }
-    if (file != "-") ::fcntl(descriptor_, F_SETFL, O_APPEND);  // its thread may block
+    if (file == "-") return;
+    ::fcntl(descriptor_, F_SETFL, O_APPEND);  // its thread may block
+    if (ends_within_line(file)) left_ = "\n";
   }
   ~FileSink() override { ::close(descriptor_); }
   FileSink(const FileSink&) = delete;
@@ -58,14 +85,52 @@ class FileSink : public spdlog::sinks::base_sink<spdlog::details::null_mutex> {
   static constexpr int flags = O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC;
   static constexpr ::mode_t readable_by_group = 0640;
 
-  /// Errors: spdlog::spdlog_ex, of which the logger tells on standard error once a second.
+  /// As a server before had no room for the rest.
+  [[nodiscard]] bool ends_within_line(const std::string& file) const {
+    struct stat now{};
+    if (::fstat(descriptor_, &now) != 0 || !S_ISREG(now.st_mode) || now.st_size == 0) return false;
+    std::ifstream end(file);
+    end.seekg(-1, std::ios::end);
+    return end && end.get() != '\n';
+  }
+
+  /// Errors: spdlog::spdlog_ex, of which the logger tells on standard error once a second;
+  ///         std::bad_alloc.
   void sink_it_(const spdlog::details::log_msg& line) override {
-    text_.assign(line.payload.begin(), line.payload.end());
+    try {
+      tell_losses();
+      put({line.payload.data(), line.payload.size()});
+    } catch (...) {
+      ++lost_->unwritten;
+      throw;
+    }
+  }
+  void tell_losses() {
+    const auto lost = lost_->without_memory.load(heist::detail::sync::relaxed) + lost_->unwritten +
+                      thread_.overrun_counter();
+    if (lost == lost_->told) return;
+    put(line({{"time", time_text()}, {"lost_lines", lost - lost_->told}}));
+    lost_->told = lost;
+  }
+  /// A line that has been begun is not lost: its rest comes before the next one.
+  void put(std::string_view line) {
+    write_left();
+    text_.assign(line);
     text_ += '\n';
-    for (std::string_view left = text_; !left.empty();) {
-      const auto written = ::write(descriptor_, left.data(), left.size());
+    left_ = text_;
+    try {
+      write_left();
+    } catch (const spdlog::spdlog_ex&) {
+      if (left_.size() < text_.size()) return;
+      left_ = {};
+      throw;
+    }
+  }
+  void write_left() {
+    while (!left_.empty()) {
+      const auto written = ::write(descriptor_, left_.data(), left_.size());
       if (written >= 0) {
-        left.remove_prefix(static_cast<std::size_t>(written));
+        left_.remove_prefix(static_cast<std::size_t>(written));
       } else if (errno != EINTR) {
         throw spdlog::spdlog_ex("a line is lost", errno);
       }
@@ -73,24 +138,19 @@ class FileSink : public spdlog::sinks::base_sink<spdlog::details::null_mutex> {
   }
   void flush_() override {}
 
+  spdlog::details::thread_pool& thread_;
+  const std::shared_ptr<LostLines> lost_;
   const int descriptor_;
   std::string text_;
+  std::string_view left_;  ///< of a line, mostly of text_
 };
-
-/// As RFC 3339 has it, in UTC.
-std::string time_text() {
-  const auto now = std::chrono::floor<std::chrono::milliseconds>(std::chrono::system_clock::now());
-  const auto parts = spdlog::details::os::gmtime(std::chrono::system_clock::to_time_t(now));
-  return fmt::format("{:04}-{:02}-{:02}T{:02}:{:02}:{:02}.{:03}Z", parts.tm_year + 1900,
-                     parts.tm_mon + 1, parts.tm_mday, parts.tm_hour, parts.tm_min, parts.tm_sec,
-                     now.time_since_epoch().count() % 1000);
-}
 
 }  // namespace
 
 JobLog::JobLog(const std::string& file) : file_(file) {
   if (file_.empty()) return;
   thread_ = std::make_shared<spdlog::details::thread_pool>(most_behind, 1);
+  lost_ = std::make_shared<LostLines>();
   logger_ = open();
 }
 
@@ -112,7 +172,7 @@ std::shared_ptr<spdlog::logger> JobLog::logger_to(std::shared_ptr<spdlog::sinks:
 }
 
 std::shared_ptr<spdlog::logger> JobLog::open() const {
-  return logger_to(std::make_shared<FileSink>(file_));
+  return logger_to(std::make_shared<FileSink>(file_, *thread_, lost_));
 }
 
 /// Lines that were said before keep their file open until they are written.
@@ -130,19 +190,10 @@ void JobLog::write(const Client& client, Describe describe) noexcept {
     text.member("client", client.name);
     describe(text);
     text.end_object();
-    tell_losses();
     logger_->info(text.text());
   } catch (const std::bad_alloc&) {
-    ++without_memory_;
+    lost_->without_memory.fetch_add(1, heist::detail::sync::relaxed);
   }
-}
-
-/// Not while this line, too, might soon be among the lost ones.
-void JobLog::tell_losses() {
-  const auto lost = without_memory_ + thread_->overrun_counter();
-  if (lost == told_ || thread_->queue_size() > most_behind / 2) return;
-  logger_->info(line({{"time", time_text()}, {"lost_lines", lost - told_}}));
-  told_ = lost;
 }
 
 void JobLog::job_ended(const Client& client, const Job& job) noexcept {
@@ -153,11 +204,11 @@ void JobLog::job_ended(const Client& client, const JobSummary& job) noexcept {
   write(client, [&job](JsonText& text) { add_summary(text, job); });
 }
 
-void JobLog::job_dropped(const Client& client, const WaitingJob& job) noexcept {
-  write(client, [&job](JsonText& text) {
-    const auto id = text_of(job.id);
-    const auto& line = *job.line;
-    add_summary(text, {.id = id,
+void JobLog::job_dropped(const Client& client, const WaitingJob::Id& id,
+                         const JobLine& line) noexcept {
+  write(client, [&](JsonText& text) {
+    const auto text_of_id = text_of(id);
+    add_summary(text, {.id = text_of_id,
                        .kind = line.kind.name,
                        .state = JobState::aborted,
                        .priority = line.priority(),

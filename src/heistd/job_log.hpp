@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstddef>
-#include <cstdint>
 #include <heistd/client.hpp>
 #include <heistd/job.hpp>
 #include <heistd/job_summary.hpp>
@@ -21,11 +20,14 @@ class sink;
 
 namespace heistd {
 
+struct LostLines;
+
 /// Where an operator finds what became of a job, and which request brought it.
 ///
 /// A thread of its own writes the lines, so that nobody waits for a slow disk or a full pipe. When
-/// it falls behind by more than `most_behind` lines, or there is no memory for one, lines are lost;
-/// then the log says how many.
+/// it falls behind by more than `most_behind` lines, there is no memory for one, or the disk is
+/// full, lines are lost; then the log says how many. One that was written in part goes on where it
+/// was cut off.
 ///
 /// Thread: the network's.
 class JobLog {
@@ -52,9 +54,9 @@ class JobLog {
   void job_ended(const Client& client, const Job& job) noexcept;
   /// Of a job that never got a Job, as it ended while it waited.
   void job_ended(const Client& client, const JobSummary& job) noexcept;
-  /// Of one of which only a record is left when its signal is deleted: how many bytes it had, and
+  /// Of one of which only a record was left when its signal was deleted: how many bytes it had, and
   /// which request brought it, is not known any more.
-  void job_dropped(const Client& client, const WaitingJob& job) noexcept;
+  void job_dropped(const Client& client, const WaitingJob::Id& id, const JobLine& line) noexcept;
   [[nodiscard]] bool is_open() const noexcept { return logger_ != nullptr; }
 
  private:
@@ -62,13 +64,11 @@ class JobLog {
   void write(const Client& client, Describe describe) noexcept;
   std::shared_ptr<spdlog::logger> open() const;
   std::shared_ptr<spdlog::logger> logger_to(std::shared_ptr<spdlog::sinks::sink> sink) const;
-  void tell_losses();
 
   const std::string file_;
   std::shared_ptr<spdlog::details::thread_pool> thread_;
+  std::shared_ptr<LostLines> lost_;
   std::shared_ptr<spdlog::logger> logger_;  ///< null without a log
-  std::uint64_t without_memory_ = 0;        ///< lines lost so
-  std::uint64_t told_ = 0;                  ///< of all that were lost
 };
 
 }  // namespace heistd

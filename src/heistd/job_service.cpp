@@ -297,7 +297,7 @@ void JobService::abort_next_batch(Client& client, const std::shared_ptr<SignalGr
     }
     if (group->jobs().empty()) {
       const auto dropped = client.waiting.drop_some(
-          *group, [&](const WaitingJob& job) { log_.job_dropped(client, job); });
+          *group, [&](const WaitingJob& job) { log_dropped(client, job); });
       settle_followers(client);
       if (dropped == 0) return post_waiting(client);
       client.stats_of(group->priority()).aborted += dropped;
@@ -346,6 +346,7 @@ Result<std::shared_ptr<SignalGroup>> JobService::put_group(Client& client, std::
 
 std::size_t JobService::abort_some(const ClientTable& clients, std::string_view reason) {
   std::size_t aborted = 0;
+  aborts_all_ = keeper_ == nullptr;
   for (const auto& client : clients.all()) {
     const auto& jobs = client->jobs.unfinished();
     for (; aborted < jobs_at_a_time && !jobs.empty(); ++aborted) {

@@ -19,6 +19,7 @@
 #include <heistd/job_run.hpp>
 #include <heistd/start_queue.hpp>
 #include <heistd/turns.hpp>
+#include <list>
 #include <memory>
 #include <new>
 #include <optional>
@@ -40,7 +41,12 @@ class JobService {
   /// is told of each job that ends; see JobLog.   Errors: as of JobLog.
   JobService(heist::Scheduler scheduler, const Network& network, JobKeeper* keeper = nullptr,
              const std::string& log = {})
-      : scheduler_(std::move(scheduler)), network_(network), keeper_(keeper), log_(log) {}
+      : scheduler_(std::move(scheduler)), network_(network), keeper_(keeper), log_(log) {
+    if (keeper_ != nullptr) {
+      keeper_->on_followers_aborted(
+          [this](JobJournal::Ended ended) { on_followers_aborted(std::move(ended)); });
+    }
+  }
 
   [[nodiscard]] JobLog& log() noexcept { return log_; }
 
@@ -114,10 +120,17 @@ class JobService {
   /// Errors: 503 "queue_full", "too_many_signals", "shutting_down".
   [[nodiscard]] Result<Budget::Ticket> take_room(Client& client, const JobRequest& request,
                                                  std::size_t bytes) const;
-  /// Goes on with a dead job that the journal has queued again, unless the server ends.
-  ///
-  /// Errors: std::bad_alloc; then the next server does it.
-  void requeue(Client& client, const Kind& kind, const StoredJob& stored);
+  /// Whether it could have one more that is as small as can be.
+  [[nodiscard]] bool has_room_for_any(const Client& client) const;
+  /// A dead job that the journal has queued again.
+  struct Requeued {
+    Client& client;
+    const Kind& kind;
+    StoredJob job;
+  };
+  /// Goes on with these jobs of a client, unless the server ends. Without memory for one of them it
+  /// is tried again and again.   Precondition: there are some.
+  void requeue(std::list<Requeued> jobs) noexcept;
 
   /// Has an agent check the parameters, at the client's own ceiling. The promise is resolved once
   /// the verdict stands among those of the client; when there was no memory to find out, without.
@@ -229,6 +242,10 @@ class JobService {
   void release_follower(Client& client, const JobId& id);
   void abort_follower(Client& client, Job& job, const StoredError& why);
   void ask_about_follower(Client& client, const JobId& id);
+  void on_followers_aborted(JobJournal::Ended ended) noexcept;
+  void note_aborts(Client& client, const std::shared_ptr<std::vector<JobId>>& left);
+  void note_abort(Client& client, const JobId& follower) noexcept;
+  bool hears_of_predecessor(Client& client, const JobId& follower) noexcept;
   void on_follower(Client& client, const JobId& id, const std::optional<StoredJob>& stored);
   Result<std::shared_ptr<Job>> submit_by_turns(Client& client, const JobRequest& request,
                                                Blocks body, Budget::Ticket ticket);
@@ -240,7 +257,10 @@ class JobService {
   static std::shared_ptr<Job> bring(Client& client, JobRequest request, const JobId& id,
                                     std::size_t bytes);
   static void note_attempts(Client& client, Job& job, const StoredJob& stored);
+  void restore_requeued() noexcept;
+  bool restore(const Requeued& requeued) noexcept;
   static void forget_waiting(Client& client, const JobId& id);
+  void log_dropped(Client& client, const WaitingJob& job) noexcept;
   void read_waiting(Client& client, const JobId& id);
   void post_read(Client& client, const JobId& id, const std::optional<StoredJob>& stored);
   void post_stored(Client& client, const StoredJob& stored);
@@ -292,10 +312,12 @@ class JobService {
   Backoff backoff_;
   StartQueue starts_;
   Turns turns_;
-  bool by_turns_ = false;    ///< without a journal jobs wait for their turns, too
-  bool is_posting_ = false;  ///< those whose turn has come
+  bool by_turns_ = false;         ///< without a journal jobs wait for their turns, too
+  bool is_posting_ = false;       ///< those whose turn has come
+  std::list<Requeued> requeued_;  ///< for which there was no memory yet
   std::unordered_map<Client*, boost::asio::steady_timer> wakes_;  ///< for delayed jobs that wait
   const std::shared_ptr<RunnableJobs> runnable_ = std::make_shared<RunnableJobs>();
+  bool aborts_all_ = false;   ///< since the server ends, without a journal
   std::size_t settling_ = 0;  ///< later steps that are to settle_followers()
   std::size_t finished_ = 0;
   // relaxed: nothing else is passed on.

@@ -39,6 +39,7 @@ void JobService::end_followers(Client& client, const JobId& id, bool is_done) no
 
 /// A batch; the others follow in later steps. Jobs that end meanwhile have theirs settled here.
 void JobService::settle_followers(Client& client) noexcept {
+  if (aborts_all_) return;  // followers as well, each for the same reason
   auto& followers = client.waiting.followers();
   if (std::exchange(followers.is_being_settled, true)) return;
   try {
@@ -123,6 +124,45 @@ void JobService::on_follower(Client& client, const JobId& id,
     abort_waiting(client, id);
   }
   post_waiting(client);
+}
+
+/// Of followers that the journal has aborted. Most hear of that as memory ends the job that they
+/// follow; the others follow one of which only the journal knows, as this server lacks its kind.
+void JobService::on_followers_aborted(JobJournal::Ended ended) noexcept {
+  auto* const client = turns_.find(ended.client);
+  if (client == nullptr) return;
+  try {
+    note_aborts(*client, std::make_shared<std::vector<JobId>>(std::move(ended.followers)));
+  } catch (const std::bad_alloc&) {  // then all of them in this step
+    for (const auto& id : ended.followers) note_abort(*client, id);
+    settle_followers(*client);
+  }
+}
+
+/// A batch in each step of the network thread.
+void JobService::note_aborts(Client& client, const std::shared_ptr<std::vector<JobId>>& left) {
+  do {
+    for (auto some = jobs_at_a_time; some > 0 && !left->empty(); --some) {
+      note_abort(client, left->back());
+      left->pop_back();
+    }
+    settle_followers(client);
+    // Without memory for a later step, it is this one.
+  } while (!left->empty() && !do_later([this, &client, left] { note_aborts(client, left); }));
+}
+
+void JobService::note_abort(Client& client, const JobId& follower) noexcept {
+  if (!hears_of_predecessor(client, follower)) client.waiting.note_abort(follower);
+}
+
+/// Without memory to find out it does not.
+bool JobService::hears_of_predecessor(Client& client, const JobId& follower) noexcept {
+  try {
+    const auto followed = client.waiting.predecessor_of(follower);
+    return followed.empty() || predecessor(client, followed) != Predecessor::unknown;
+  } catch (const std::bad_alloc&) {
+    return false;
+  }
 }
 
 /// For an end that the journal has not heard of yet: those that follow the job hear of it again

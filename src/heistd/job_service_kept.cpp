@@ -44,14 +44,36 @@ Result<Budget::Ticket> JobService::take_room(Client& client, const JobRequest& r
   return std::move(*ticket);
 }
 
-void JobService::requeue(Client& client, const Kind& kind, const StoredJob& stored) {
-  if (const auto known = client.jobs.find(stored.id)) {
-    if (!known->finished()) return;  // it has died again, and is about to hear of that
-    client.jobs.drop(*known);
-  }
-  if (shutting_down()) return;
-  restore(client, kind, stored);
+bool JobService::has_room_for_any(const Client& client) const {
+  if (shutting_down()) return false;
+  auto ticket = client.budget->take_job();
+  return ticket && ticket->grow(job_bytes);
+}
+
+void JobService::requeue(std::list<Requeued> jobs) noexcept {
+  Client& client = jobs.front().client;
+  requeued_.splice(requeued_.end(), jobs);
   post_waiting(client);
+}
+
+void JobService::restore_requeued() noexcept {
+  std::erase_if(requeued_, [this](const auto& requeued) { return restore(requeued); });
+  if (!requeued_.empty()) wake_soon(requeued_.front().client);
+}
+
+/// False when there is no memory for that now.
+bool JobService::restore(const Requeued& requeued) noexcept {
+  const auto& [client, kind, stored] = requeued;
+  try {
+    if (const auto known = client.jobs.find(stored.id)) {
+      if (!known->finished()) return true;  // it has died again, and is about to hear of that
+      client.jobs.drop(*known);
+    }
+    if (!shutting_down()) restore(client, kind, stored);
+    return true;
+  } catch (const std::bad_alloc&) {
+    return false;
+  }
 }
 
 /// What it takes to let a job pass its gate.

@@ -1,6 +1,7 @@
 // How jobs that a journal keeps wait for their turn, and come to be posted.
 #include <algorithm>
 #include <heistd/job_service.hpp>
+#include <heistd/job_summary.hpp>
 #include <new>
 #include <utility>
 
@@ -120,6 +121,7 @@ std::shared_ptr<Job> JobService::bring(Client& client, JobRequest request, const
 }
 
 void JobService::post_waiting(Client& client) noexcept {
+  restore_requeued();
   client.run_places.start_some();
   if (keeper_ != nullptr && shutting_down()) return;
   settle_followers(client);
@@ -212,6 +214,22 @@ void JobService::abort_waiting(Client& client, const JobId& id) {
 void JobService::tell_end_of_waiting(Client& client, const JobSummary& job) {
   client.events.job_changed(job);
   log_.job_ended(client, job);
+}
+
+/// Of a job that the journal has ended already, and of which it knows more than the record does.
+void JobService::log_dropped(Client& client, const WaitingJob& job) noexcept {
+  if (!log_.is_open()) return;
+  try {
+    auto tell = [this, &client, id = job.id,
+                 line = job.line->shared_from_this()](const std::optional<StoredJob>& stored) {
+      const bool is_known = stored && is_end(stored->state);
+      is_known ? log_.job_ended(client, summary_of(*stored, client))
+               : log_.job_dropped(client, id, *line);
+    };
+    keeper_->reread(text_of(job.id), std::move(tell));
+  } catch (const std::bad_alloc&) {
+    log_.job_dropped(client, job.id, *job.line);
+  }
 }
 
 void JobService::forget_waiting(Client& client, const JobId& id) {

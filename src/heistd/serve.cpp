@@ -61,7 +61,7 @@ int serve(int argc, const char* const* argv, KindTable kinds) {
   if (!server) return 1;
   const auto address = server->address();
   std::cout << "heistd listening on " << address << std::endl;
-  const bool is_path = address.starts_with('/');
+  const bool is_path = address.starts_with("unix:");
   if (!is_path) std::cout << "heistd: its page is at " << scheme << address << "/" << std::endl;
   tell_ready();
   server->run();

@@ -111,7 +111,22 @@ Server::Server(Options options, const KindTable& kinds)
   api_.set_end({.begin = [this] { start_drain("POST /drain"); },
                 .left = [this] { return drain_time_left(); }});
   if (keeper_) restore(kinds);
+  watch_threads();
   await_signal();
+}
+
+/// Of which the service manager would not hear that they stand still.
+void Server::watch_threads() {
+  for (const auto& thread : threads_) {
+    pulse_.watch([&io = thread->io()](auto answer) { asio::post(io, std::move(answer)); });
+  }
+  if (!keeper_) return;
+  pulse_.watch([this](const auto& answer) {
+    keeper_->when(journal_->pulse(), [answer](const auto& /*error or not*/) { answer(); });
+  });
+  pulse_.watch([this](const auto& answer) {
+    keeper_->when(journal_->find({}), [answer](const auto& /*no job*/) { answer(); });
+  });
 }
 
 void Server::restore(const KindTable& kinds) {

@@ -69,6 +69,7 @@ class Server {
   [[nodiscard]] std::chrono::milliseconds drain_time_left() const;
   void close_when_no_job_is_left();
   void restore(const KindTable& kinds);
+  void watch_threads();
   void abort_jobs();
   void await_journal();
   void finish_drain(const heist::CloseReport& report);

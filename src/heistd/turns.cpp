@@ -20,6 +20,12 @@ void Turns::add(Client& client) {
   if (std::ranges::find(clients_, &client) == clients_.end()) clients_.push_back(&client);
 }
 
+Client* Turns::find(std::string_view name) const noexcept {
+  const auto found = std::ranges::find(
+      clients_, name, [](const auto* client) -> const auto& { return client->name; });
+  return found == clients_.end() ? nullptr : *found;
+}
+
 /// Jobs that are being read come before the others.
 bool Turns::must_wait(const Client& client, const JobLine& line) const noexcept {
   const auto lane = lane_of(line);

@@ -9,6 +9,7 @@
 #include <heistd/waiting_jobs.hpp>
 #include <map>
 #include <optional>
+#include <string_view>
 #include <vector>
 
 namespace heistd {
@@ -43,6 +44,8 @@ class Turns {
 
   /// Its jobs may wait from now on.   Errors: std::bad_alloc.   Lifetime: longer than this.
   void add(Client& client);
+  /// The one of that name, if it was added; else null.
+  [[nodiscard]] Client* find(std::string_view name) const noexcept;
 
   /// Whether a job of this line is to wait for a turn: others of the client do so before it, or
   /// enough are posted, or enough of the client run.

@@ -122,6 +122,15 @@ void WaitingJobs::note_end(const JobId& predecessor, Followers::End end) noexcep
   followers_.note_end(bits_of(predecessor), end);
 }
 
+void WaitingJobs::note_abort(const JobId& follower) noexcept {
+  followers_.note_abort(bits_of(follower));
+}
+
+JobId WaitingJobs::predecessor_of(const JobId& follower) const {
+  const auto* const predecessor = followers_.predecessor_of(bits_of(follower));
+  return predecessor == nullptr ? JobId() : text_of(*predecessor);
+}
+
 WaitingJob* WaitingJobs::find(const JobId& id) noexcept {
   if (jobs_.empty() || !is_job_id(id)) return nullptr;
   const auto found = jobs_.find(bits_of(id));

@@ -170,6 +170,9 @@ class WaitingJobs {
   /// Of those here.
   [[nodiscard]] Followers& followers() noexcept { return followers_; }
   void note_end(const JobId& predecessor, Followers::End end) noexcept;
+  void note_abort(const JobId& follower) noexcept;
+  /// Empty when it follows no other one.   Errors: std::bad_alloc.
+  [[nodiscard]] JobId predecessor_of(const JobId& follower) const;
   /// Null when it does not wait here.
   [[nodiscard]] WaitingJob* find(const JobId& id) noexcept;
   /// Does nothing when the job does not wait here.

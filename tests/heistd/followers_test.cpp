@@ -184,6 +184,21 @@ TEST_F(FollowersTest, after_when_there_are_more_than_a_step_settles_then_all_are
   EXPECT_EQ(anonymous.stats_of(heist::TaskPriority::user_visible).aborted, 201U);
 }
 
+TEST_F(FollowersTest, end_of_the_server_then_followers_are_aborted_as_all_others_and_counted) {
+  const auto first = own("a", "&delay=86400000");
+  const auto second = own("b", after(first));
+  for (int i = 0; i < 99; ++i) own("f", after(first));
+  service.start_shutdown();
+  std::size_t aborted = 0;
+  while (const auto some = service.abort_some(clients, "the server is shutting down")) {
+    aborted += some;
+  }
+  EXPECT_EQ(aborted, 101U);
+  EXPECT_EQ(error_of(second)["code"], "aborted");
+  run_all();
+  EXPECT_EQ(anonymous.budget->jobs(), 0U);
+}
+
 TEST_F(FollowersTest, after_when_a_follower_is_deleted_then_the_others_go_on) {
   const auto first = own("a");
   const auto second = own("b", after(first));

@@ -78,12 +78,22 @@ class JobJournal {
     /// The job is not, or no longer, at what the request supposes; nothing was changed.
     late,
   };
+  /// What a request has done that ends a job.
+  struct Ended {
+    Ended(Effect its_effect = Effect::stored) noexcept : effect(its_effect) {}
+    operator Effect() const noexcept { return effect; }
+
+    Effect effect;
+    std::string client = {};  ///< whose the followers are, if there are any
+    /// Those that were aborted as well, since they followed the job, or one of these.
+    std::vector<JobId> followers = {};
+  };
   /// Ends the attempt with a result, and with it the job.
-  [[nodiscard]] virtual Answer<Effect> complete(JobId id, Attempt attempt, StoredResult result) = 0;
+  [[nodiscard]] virtual Answer<Ended> complete(JobId id, Attempt attempt, StoredResult result) = 0;
 
   /// Ends the attempt with an error. With `retry_after` the job is queued again, to start no
   /// earlier than that, or is dead if this was its last attempt; without, it has failed.
-  [[nodiscard]] virtual Answer<Effect> fail(
+  [[nodiscard]] virtual Answer<Ended> fail(
       JobId id, Attempt attempt, StoredError error,
       std::optional<std::chrono::milliseconds> retry_after) = 0;
 
@@ -91,7 +101,7 @@ class JobJournal {
   [[nodiscard]] virtual Answer<Effect> release(JobId id, Attempt attempt) = 0;
 
   /// Ends an unfinished job, and keeps why.
-  [[nodiscard]] virtual Answer<Effect> abort(JobId id, StoredError why) = 0;
+  [[nodiscard]] virtual Answer<Ended> abort(JobId id, StoredError why) = 0;
 
   /// Gives an unfinished job that has a priority of its own another one.
   [[nodiscard]] virtual Answer<Effect> set_priority(JobId id, heist::TaskPriority priority) = 0;
@@ -118,7 +128,7 @@ class JobJournal {
                                                   heist::TaskPriority priority) = 0;
 
   /// Aborts the unfinished jobs of a signal and frees its name.   Cost: a step for each of them.
-  [[nodiscard]] virtual Answer<Effect> drop_signal(std::string client, std::string name) = 0;
+  [[nodiscard]] virtual Answer<Ended> drop_signal(std::string client, std::string name) = 0;
 
   /// Keeps whether something is paused. A signal that is is as one that was put, and is made with
   /// this priority if need be; when it is dropped, so is its pause.
@@ -147,6 +157,9 @@ class JobJournal {
   /// The part of an unfinished or dead job's payload, or of a done one's result, that is there.
   [[nodiscard]] virtual Answer<std::string> read_payload(JobId id, ByteRange range) = 0;
   [[nodiscard]] virtual Answer<std::string> read_result(JobId id, ByteRange range) = 0;
+
+  /// Changes nothing; the answer shows that what was asked for before is done.
+  [[nodiscard]] virtual Answer<Effect> pulse() = 0;
 
   /// Ends of attempts that were no longer the current ones.   Thread: any.
   [[nodiscard]] virtual std::uint64_t late_ends() const noexcept = 0;

@@ -8,6 +8,7 @@ namespace heistd {
 namespace {
 
 using Effect = JobJournal::Effect;
+using Ended = JobJournal::Ended;
 
 /// A request with its answer to come. `Apply` gives a value of type T, or throws.
 template <class T, class Apply>
@@ -73,7 +74,7 @@ auto SqliteJournal::write(Synced synced, Apply apply) {
 template <class Apply>
 auto SqliteJournal::end_attempt(Apply apply) {
   return write(Synced::yes, [this, apply = std::move(apply)] {
-    const Effect effect = apply();
+    auto effect = apply();
     // relaxed: only a number.
     if (effect == Effect::late) late_ends_.fetch_add(1, heist::detail::sync::relaxed);
     return effect;
@@ -103,12 +104,12 @@ JobJournal::Answer<std::optional<JobJournal::Started>> SqliteJournal::start(JobI
   return write(Synced::no, [this, id = std::move(id)] { return writes_.start(id); });
 }
 
-JobJournal::Answer<Effect> SqliteJournal::complete(JobId id, Attempt attempt, StoredResult result) {
+JobJournal::Answer<Ended> SqliteJournal::complete(JobId id, Attempt attempt, StoredResult result) {
   return end_attempt([this, id = std::move(id), attempt, result = std::move(result),
                       now = clock_()] { return writes_.complete(id, attempt, result, now); });
 }
 
-JobJournal::Answer<Effect> SqliteJournal::fail(
+JobJournal::Answer<Ended> SqliteJournal::fail(
     JobId id, Attempt attempt, StoredError error,
     std::optional<std::chrono::milliseconds> retry_after) {
   return end_attempt(
@@ -121,7 +122,7 @@ JobJournal::Answer<Effect> SqliteJournal::release(JobId id, Attempt attempt) {
   return end_attempt([this, id = std::move(id), attempt] { return writes_.release(id, attempt); });
 }
 
-JobJournal::Answer<Effect> SqliteJournal::abort(JobId id, StoredError why) {
+JobJournal::Answer<Ended> SqliteJournal::abort(JobId id, StoredError why) {
   return write(Synced::yes, [this, id = std::move(id), why = std::move(why), now = clock_()] {
     return writes_.abort(id, why, now);
   });
@@ -154,7 +155,7 @@ JobJournal::Answer<Effect> SqliteJournal::set_signal(std::string client, std::st
   });
 }
 
-JobJournal::Answer<Effect> SqliteJournal::drop_signal(std::string client, std::string name) {
+JobJournal::Answer<Ended> SqliteJournal::drop_signal(std::string client, std::string name) {
   return write(Synced::yes, [this, client = std::move(client), name = std::move(name),
                              now = clock_()] { return writes_.drop_signal(client, name, now); });
 }
@@ -200,6 +201,10 @@ JobJournal::Answer<std::string> SqliteJournal::read_payload(JobId id, ByteRange 
 
 JobJournal::Answer<std::string> SqliteJournal::read_result(JobId id, ByteRange range) {
   return read([this, id = std::move(id), range] { return reads_.result_part(id, range); });
+}
+
+JobJournal::Answer<Effect> SqliteJournal::pulse() {
+  return write(Synced::no, [] { return Effect::stored; });
 }
 
 }  // namespace heistd

@@ -36,18 +36,18 @@ class SqliteJournal final : public JobJournal {
   [[nodiscard]] Answer<Submitted> submit(NewJob job) override;
   [[nodiscard]] Answer<std::vector<Submitted>> submit_all(std::vector<NewJob> jobs) override;
   [[nodiscard]] Answer<std::optional<Started>> start(JobId id) override;
-  [[nodiscard]] Answer<Effect> complete(JobId id, Attempt attempt, StoredResult result) override;
-  [[nodiscard]] Answer<Effect> fail(JobId id, Attempt attempt, StoredError error,
-                                    std::optional<std::chrono::milliseconds> retry_after) override;
+  [[nodiscard]] Answer<Ended> complete(JobId id, Attempt attempt, StoredResult result) override;
+  [[nodiscard]] Answer<Ended> fail(JobId id, Attempt attempt, StoredError error,
+                                   std::optional<std::chrono::milliseconds> retry_after) override;
   [[nodiscard]] Answer<Effect> release(JobId id, Attempt attempt) override;
-  [[nodiscard]] Answer<Effect> abort(JobId id, StoredError why) override;
+  [[nodiscard]] Answer<Ended> abort(JobId id, StoredError why) override;
   [[nodiscard]] Answer<Effect> set_priority(JobId id, heist::TaskPriority priority) override;
   [[nodiscard]] Answer<Effect> requeue(JobId id) override;
   [[nodiscard]] Answer<Effect> purge(JobId id) override;
   [[nodiscard]] Answer<Reclaimed> reclaim(Backoff backoff) override;
   [[nodiscard]] Answer<Effect> set_signal(std::string client, std::string name,
                                           heist::TaskPriority priority) override;
-  [[nodiscard]] Answer<Effect> drop_signal(std::string client, std::string name) override;
+  [[nodiscard]] Answer<Ended> drop_signal(std::string client, std::string name) override;
   [[nodiscard]] Answer<Effect> set_pause(StoredPause what, bool on,
                                          heist::TaskPriority signal_priority) override;
   [[nodiscard]] Answer<std::vector<StoredPause>> pauses() override;
@@ -59,6 +59,7 @@ class SqliteJournal final : public JobJournal {
   [[nodiscard]] Answer<JobPage<StoredJob>> list(std::string client, JobQuery query) override;
   [[nodiscard]] Answer<std::string> read_payload(JobId id, ByteRange range) override;
   [[nodiscard]] Answer<std::string> read_result(JobId id, ByteRange range) override;
+  [[nodiscard]] Answer<Effect> pulse() override;
   [[nodiscard]] std::uint64_t late_ends() const noexcept override {
     return late_ends_.load(heist::detail::sync::relaxed);  // relaxed: only a number
   }

@@ -2,6 +2,7 @@
 #include <heistd/journal/sqlite_reads.hpp>
 #include <heistd/journal/sqlite_schema.hpp>
 #include <heistd/journal/sqlite_writes.hpp>
+#include <iterator>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -221,8 +222,8 @@ std::optional<JobJournal::Started> SqliteWrites::start(const JobId& id) {
   return started;
 }
 
-SqliteWrites::Effect SqliteWrites::complete(const JobId& id, Attempt attempt,
-                                            const StoredResult& result, SystemTime now) {
+SqliteWrites::Ended SqliteWrites::complete(const JobId& id, Attempt attempt,
+                                           const StoredResult& result, SystemTime now) {
   const auto job = find_attempt(id, attempt);
   if (!job) return Effect::late;
   store_pieces(insert_result_, job->order, result.bytes);
@@ -231,28 +232,28 @@ SqliteWrites::Effect SqliteWrites::complete(const JobId& id, Attempt attempt,
   return Effect::stored;
 }
 
-SqliteWrites::Effect SqliteWrites::fail(const JobId& id, Attempt attempt, const StoredError& error,
-                                        std::optional<std::chrono::milliseconds> retry_after,
-                                        SystemTime now) {
+SqliteWrites::Ended SqliteWrites::fail(const JobId& id, Attempt attempt, const StoredError& error,
+                                       std::optional<std::chrono::milliseconds> retry_after,
+                                       SystemTime now) {
   const auto job = find_attempt(id, attempt);
   if (!job) return Effect::late;
-  if (retry_after) {
-    fail_attempt(id, *job, error, *retry_after, now);
-  } else {
-    end(id, *job, {.state = StoredState::failed, .error = &error}, now);
-  }
+  auto ended = retry_after ? fail_attempt(id, *job, error, *retry_after, now)
+                           : end(id, *job, {.state = StoredState::failed, .error = &error}, now);
   trim(now);
-  return Effect::stored;
+  return ended;
 }
 
-void SqliteWrites::fail_attempt(const JobId& id, const Standing& job, const StoredError& error,
-                                std::chrono::milliseconds retry_after, SystemTime now) {
+SqliteWrites::Ended SqliteWrites::fail_attempt(const JobId& id, const Standing& job,
+                                               const StoredError& error,
+                                               std::chrono::milliseconds retry_after,
+                                               SystemTime now) {
   if (!job.has_attempts_left()) {
     return end(id, job, {.state = StoredState::dead, .error = &error}, now);
   }
   set_error_.with(std::string_view(error.code), std::string_view(error.message), job.order).run();
   set_state(job.order, StoredState::queued, job.attempt, job.forgiven);
   set_start_.with(microseconds(now + retry_after), job.order).run();
+  return Effect::stored;
 }
 
 SqliteWrites::Effect SqliteWrites::release(const JobId& id, Attempt attempt) {
@@ -262,17 +263,17 @@ SqliteWrites::Effect SqliteWrites::release(const JobId& id, Attempt attempt) {
   return Effect::stored;
 }
 
-SqliteWrites::Effect SqliteWrites::abort(const JobId& id, const StoredError& why, SystemTime now) {
+SqliteWrites::Ended SqliteWrites::abort(const JobId& id, const StoredError& why, SystemTime now) {
   const auto job = find(id);
   if (!job || is_end(job->state)) return Effect::late;
-  abort_job(id, *job, why, now);
+  auto ended = abort_job(id, *job, why, now);
   trim(now);
-  return Effect::stored;
+  return ended;
 }
 
-void SqliteWrites::abort_job(const JobId& id, const Standing& job, const StoredError& why,
-                             SystemTime now) {
-  end(id, job, {.state = StoredState::aborted, .error = &why}, now);
+SqliteWrites::Ended SqliteWrites::abort_job(const JobId& id, const Standing& job,
+                                            const StoredError& why, SystemTime now) {
+  return end(id, job, {.state = StoredState::aborted, .error = &why}, now);
 }
 
 SqliteWrites::Effect SqliteWrites::set_priority(const JobId& id, heist::TaskPriority priority) {
@@ -332,8 +333,8 @@ SqliteWrites::Effect SqliteWrites::set_pause(const StoredPause& what, bool on,
   return Effect::stored;
 }
 
-SqliteWrites::Effect SqliteWrites::drop_signal(std::string_view client, std::string_view name,
-                                               SystemTime now) {
+SqliteWrites::Ended SqliteWrites::drop_signal(std::string_view client, std::string_view name,
+                                              SystemTime now) {
   drop_signal_.with(client, name).run();
   if (database_.changes() == 0) return Effect::late;
   drop_pause_.with(client, number(StoredPause::Of::signal), name).run();
@@ -341,12 +342,16 @@ SqliteWrites::Effect SqliteWrites::drop_signal(std::string_view client, std::str
   jobs_of_signal_.with(client, name);
   while (jobs_of_signal_.next()) ids.push_back(jobs_of_signal_.text(0));
   jobs_of_signal_.reset();
+  Ended ended;
+  ended.client = client;
   for (const auto& id : ids) {
     const auto job = find(id);
-    if (!is_end(job->state)) abort_job(id, *job, aborted_because(signal_deleted), now);
+    if (is_end(job->state)) continue;
+    auto followers = abort_job(id, *job, aborted_because(signal_deleted), now).followers;
+    std::ranges::move(followers, std::back_inserter(ended.followers));
   }
   trim(now);
-  return Effect::stored;
+  return ended;
 }
 
 void SqliteWrites::set_state(AcceptanceOrder order, StoredState state, Attempt attempt,
@@ -355,13 +360,17 @@ void SqliteWrites::set_state(AcceptanceOrder order, StoredState state, Attempt a
 }
 
 /// With what that means for those that follow the job.
-void SqliteWrites::end(const JobId& id, const Standing& job, const Ending& ending, SystemTime now) {
+SqliteWrites::Ended SqliteWrites::end(const JobId& id, const Standing& job, const Ending& ending,
+                                      SystemTime now) {
+  Ended ended;
   end_alone(id, job, ending, now);
   if (ending.state != StoredState::done) {
-    abort_followers(id, job.order, now);
+    ended.client = job.client;
+    ended.followers = abort_followers(id, job.order, now);
   } else if (!followers(job.order).empty()) {  // a look costs less than an update of nothing
     release_followers_.with(job.order).run();
   }
+  return ended;
 }
 
 std::vector<JobId> SqliteWrites::followers(AcceptanceOrder order) {
@@ -373,7 +382,9 @@ std::vector<JobId> SqliteWrites::followers(AcceptanceOrder order) {
 }
 
 /// And those that follow them: chains may be long, so this does not call itself.
-void SqliteWrites::abort_followers(const JobId& id, AcceptanceOrder order, SystemTime now) {
+std::vector<JobId> SqliteWrites::abort_followers(const JobId& id, AcceptanceOrder order,
+                                                 SystemTime now) {
+  std::vector<JobId> aborted;
   std::vector<std::pair<JobId, AcceptanceOrder>> ended{{id, order}};
   while (!ended.empty()) {
     const auto predecessor = std::move(ended.back());
@@ -382,9 +393,11 @@ void SqliteWrites::abort_followers(const JobId& id, AcceptanceOrder order, Syste
       const auto job = find(follower);
       const auto why = predecessor_failed(predecessor.first);
       end_alone(follower, *job, {.state = StoredState::aborted, .error = &why}, now);
+      aborted.push_back(follower);
       ended.emplace_back(std::move(follower), job->order);
     }
   }
+  return aborted;
 }
 
 void SqliteWrites::end_alone(const JobId& id, const Standing& job, const Ending& ending,

@@ -16,17 +16,18 @@ namespace heistd {
 class SqliteWrites {
  public:
   using Effect = JobJournal::Effect;
+  using Ended = JobJournal::Ended;
 
   SqliteWrites(SqliteDatabase& database, JournalBounds bounds);
 
   [[nodiscard]] JobJournal::Submitted submit(const NewJob& job, SystemTime now);
   [[nodiscard]] std::optional<JobJournal::Started> start(const JobId& id);
-  [[nodiscard]] Effect complete(const JobId& id, Attempt attempt, const StoredResult& result,
-                                SystemTime now);
-  [[nodiscard]] Effect fail(const JobId& id, Attempt attempt, const StoredError& error,
-                            std::optional<std::chrono::milliseconds> retry_after, SystemTime now);
+  [[nodiscard]] Ended complete(const JobId& id, Attempt attempt, const StoredResult& result,
+                               SystemTime now);
+  [[nodiscard]] Ended fail(const JobId& id, Attempt attempt, const StoredError& error,
+                           std::optional<std::chrono::milliseconds> retry_after, SystemTime now);
   [[nodiscard]] Effect release(const JobId& id, Attempt attempt);
-  [[nodiscard]] Effect abort(const JobId& id, const StoredError& why, SystemTime now);
+  [[nodiscard]] Ended abort(const JobId& id, const StoredError& why, SystemTime now);
   [[nodiscard]] Effect set_priority(const JobId& id, heist::TaskPriority priority);
   [[nodiscard]] Effect requeue(const JobId& id, SystemTime now);
   [[nodiscard]] Effect purge(const JobId& id);
@@ -35,7 +36,7 @@ class SqliteWrites {
                                   heist::TaskPriority priority);
   [[nodiscard]] Effect set_pause(const StoredPause& what, bool on,
                                  heist::TaskPriority signal_priority);
-  [[nodiscard]] Effect drop_signal(std::string_view client, std::string_view name, SystemTime now);
+  [[nodiscard]] Ended drop_signal(std::string_view client, std::string_view name, SystemTime now);
 
   /// What was changed since the transaction began is taken back.
   void forget_counts() noexcept;
@@ -75,12 +76,12 @@ class SqliteWrites {
   void store_pieces(SqliteStatement& insert, AcceptanceOrder order, const SharedBlocks& blocks);
   void make_signal(std::string_view client, std::string_view name, heist::TaskPriority priority);
   void set_state(AcceptanceOrder order, StoredState state, Attempt attempt, Attempt forgiven);
-  void fail_attempt(const JobId& id, const Standing& job, const StoredError& error,
-                    std::chrono::milliseconds retry_after, SystemTime now);
-  void end(const JobId& id, const Standing& job, const Ending& ending, SystemTime now);
+  Ended fail_attempt(const JobId& id, const Standing& job, const StoredError& error,
+                     std::chrono::milliseconds retry_after, SystemTime now);
+  Ended end(const JobId& id, const Standing& job, const Ending& ending, SystemTime now);
   void end_alone(const JobId& id, const Standing& job, const Ending& ending, SystemTime now);
-  void abort_followers(const JobId& id, AcceptanceOrder order, SystemTime now);
-  void abort_job(const JobId& id, const Standing& job, const StoredError& why, SystemTime now);
+  std::vector<JobId> abort_followers(const JobId& id, AcceptanceOrder order, SystemTime now);
+  Ended abort_job(const JobId& id, const Standing& job, const StoredError& why, SystemTime now);
   void free_names(const JobId& id, const Standing& job, StoredState state);
   std::uint64_t& finished_bytes();
   void trim(SystemTime now);

@@ -12,6 +12,7 @@ const state = {
   token: "", // in memory only
   session: 0, // counts logins: what an earlier one has started ends by itself
   jobs: new Map(),
+  hasAll: true, // of the jobs that match the filter
   changed: new Map(), // what events have said of jobs since the list was asked for; null: forgotten
   signals: new Map(),
   trends: new Map(priorities.map((name) => [name, []])),
@@ -402,6 +403,7 @@ async function loadJobs() {
   for (const [id, job] of changed) job ? jobs.set(id, job) : jobs.delete(id);
   changed.clear();
   state.jobs = jobs;
+  state.hasAll = !cursor;
   showJobs();
 }
 
@@ -415,7 +417,11 @@ function showJobs() {
     const all = Array.from(state.jobs.values()).reverse();
     const rows = all.filter((job) => wanted.every(([name, value]) => job[name] === value));
     const shown = Math.min(rows.length, mostShown);
-    setText(byId("jobs-caption"), `The newest first: ${shown} of ${rows.length}`);
+    const others = `. There are more: these are the oldest ${mostKept}, and what has changed since`;
+    setText(
+      byId("jobs-caption"),
+      `The newest first: ${shown} of ${rows.length}${state.hasAll ? "" : others}`,
+    );
     fill(byId("jobs"), rows.slice(0, mostShown), (job) => job.id, makeJob, updateJob);
   });
 }

@@ -2,6 +2,8 @@
 
 import json
 import os
+import pathlib
+import resource
 import shutil
 import signal
 import subprocess
@@ -81,14 +83,15 @@ class JobLog(ServerTest):
             "expired": server.accepted("/jobs/digest?ttl=1&signal=held", headers=named),
             "kept": server.accepted("/jobs/digest?delay=3600000&signal=late", headers=named),
         }
-        dropped = [server.accepted("/jobs/digest?delay=3600000&signal=night") for _ in range(100)]
+        dropped = [server.accepted("/jobs/digest?delay=3600000&signal=night", headers=named) for _ in range(100)]
         server.request("DELETE", jobs["deleted"])
         server.request("DELETE", "/signals/night")
         self.assertEqual(self.line_of(jobs["deleted"])["request_id"], "from-before")
         self.assertEqual(self.line_of(jobs["expired"])["error"]["code"], "expired")
         self.assertEqual(self.line_of(jobs["expired"])["request_id"], "from-before")
         for job in dropped:
-            self.assertEqual(self.line_of(job)["state"], "aborted")
+            line = self.line_of(job)
+            self.assertEqual((line["state"], line["request_id"], line["bytes"]), ("aborted", "from-before", 5))
         self.stop(server)
         server = self.durable()
         server.request("PUT", jobs["kept"] + "?priority=background")
@@ -135,6 +138,33 @@ class JobLog(ServerTest):
         server.signal(signal.SIGHUP)
         until(lambda: server.said("the file that was open is written on"), "a word of that")
         self.assertEqual(server.post("/jobs/digest?wait=1").status, 200)
+
+    def test_disk_that_is_full_for_a_while_loses_lines_only_which_are_counted(self):
+        ignore = lambda: signal.signal(signal.SIGXFSZ, signal.SIG_IGN)  # noqa: E731
+        server = self.start("--job-log", self.path, preexec=ignore)
+        done = lambda: server.post("/jobs/digest?wait=1").headers["location"].rsplit("/")[-1]  # noqa: E731
+        first = done()
+        self.line_of("/" + first)
+        room = os.path.getsize(self.path) + 10
+        resource.prlimit(server.process.pid, resource.RLIMIT_FSIZE, (room, resource.RLIM_INFINITY))
+        cut = done()
+        for _ in range(4):
+            done()
+        until(lambda: os.path.getsize(self.path) == room and server.said("a line is lost"), "a full disk")
+        resource.prlimit(server.process.pid, resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY,) * 2)
+        last = done()
+        self.line_of("/" + last)
+        lines = self.lines()
+        self.assertEqual([line.get("id") for line in lines], [first, cut, None, last])
+        self.assertEqual(lines[2]["lost_lines"], 4)
+
+    def test_start_when_the_last_line_was_cut_off_begins_another_one(self):
+        log = pathlib.Path(self.folder, "cut.log")
+        log.write_text('{"time":"20')
+        server = self.start("--job-log", str(log))
+        job = server.accepted("/jobs/digest").rsplit("/")[-1]
+        until(lambda: job in log.read_text(), "the line of the job")
+        self.assertEqual(json.loads(log.read_text().splitlines()[1])["id"], job)
 
     def test_start_when_the_file_cannot_be_written_says_so(self):
         done = subprocess.run(

@@ -159,6 +159,17 @@ class Page(ServerTest):
         tab.click("#jobs button")
         tab.until_text("#job-facts dt", "After job")
 
+    def test_jobs_when_there_are_more_than_the_page_keeps_then_it_says_which_it_has(self):
+        server = self.start("--max-queued", "3000")
+        line = b'{"kind": "digest", "delay": 3600000}\n'
+        self.assertEqual(server.post("/jobs", line * 2001).status, 202)
+        server.accepted("/jobs/compress?delay=3600000")
+        tab = self.open(server)
+        tab.until_text("#jobs-caption", "200 of 2000. There are more: these are the oldest 2000")
+        tab.choose("#filter-kind", "compress")
+        tab.until_text("#jobs-caption", "1 of 1")
+        self.assertNotIn("more", tab.value("document.querySelector('#jobs-caption').textContent"))
+
     def test_files_when_dropped_then_each_is_a_job(self):
         tab = self.open()
         tab.until_text("#kind option", "digest")

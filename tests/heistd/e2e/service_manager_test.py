@@ -1,6 +1,8 @@
 """heistd as a service: with a socket that its manager has opened, and telling it what it does."""
 
 import configparser
+import contextlib
+import ctypes
 import os
 import pathlib
 import socket
@@ -10,6 +12,8 @@ import unittest
 
 import heistd_server
 from heistd_server import MIB, PATIENCE, ServerTest, until
+
+WALL = 0x40000000  # threads, too
 
 
 def starter(*sockets):
@@ -25,6 +29,20 @@ def listener(family=socket.AF_INET, address=("127.0.0.1", 0)):
     opened.bind(address)
     opened.listen()
     return opened
+
+
+@contextlib.contextmanager
+def stopped(thread):
+    """Has a thread of another process stand still, as a debugger does; the others go on."""
+    attach, detach = 16, 17
+    ptrace = ctypes.CDLL(None, use_errno=True).ptrace
+    if ptrace(attach, thread, None, None) != 0:
+        raise unittest.SkipTest(f"this system has no ptrace: {os.strerror(ctypes.get_errno())}")
+    os.waitpid(thread, WALL)
+    try:
+        yield
+    finally:
+        ptrace(detach, thread, None, None)
 
 
 class InheritedSocket(ServerTest):
@@ -96,8 +114,8 @@ class Notes(ServerTest):
         self.manager.settimeout(PATIENCE)
         self.manager.bind(os.path.join(folder.name, "notes"))
 
-    def start_told(self, **environment):
-        server = self.start(environment={"NOTIFY_SOCKET": self.manager.getsockname(), **environment})
+    def start_told(self, *options, **environment):
+        server = self.start(*options, environment={"NOTIFY_SOCKET": self.manager.getsockname(), **environment})
         self.assertEqual(self.manager.recv(64), b"READY=1")
         return server
 
@@ -105,6 +123,26 @@ class Notes(ServerTest):
         self.start_told(WATCHDOG_USEC="20000")
         for _ in range(3):
             self.assertEqual(self.manager.recv(64), b"WATCHDOG=1")
+
+    def hears_more_of_it(self):
+        """Whether it goes on telling, beside what the system has kept of it already."""
+        self.manager.settimeout(1)
+        try:
+            return all(self.manager.recv(64) for _ in range(1000))
+        except TimeoutError:
+            return False
+
+    def test_manager_when_a_thread_of_the_network_or_journal_stands_still_then_it_hears_nothing(self):
+        with tempfile.TemporaryDirectory() as data:
+            server = self.start_told("--network-threads", "2", "--data", data, WATCHDOG_USEC="400")
+            pid = server.process.pid
+            watched = 0
+            for thread in sorted(map(int, os.listdir(f"/proc/{pid}/task"))):
+                with stopped(thread):
+                    watched += not self.hears_more_of_it()
+                self.assertTrue(self.hears_more_of_it())
+            # The network's, two of connections, and two of the journal.
+            self.assertEqual(watched, 5)
 
     def test_manager_when_there_is_one_then_it_is_told_of_start_and_end(self):
         self.start_told().signal()

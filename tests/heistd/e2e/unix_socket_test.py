@@ -57,6 +57,7 @@ class UnixSocket(ServerTest):
         server.signal()
         self.assertEqual(server.ended(), 0)
         self.assertFalse(os.path.exists(self.path))
+        self.assertFalse(server.said("page"), "no browser gets there")
 
     def test_start_when_a_killed_server_has_left_its_file_then_it_makes_room(self):
         killed = heistd_server.Server(where=("--unix-socket", self.path))

@@ -126,5 +126,27 @@ TEST_F(DeadJobs, delete_when_the_job_is_dead_then_it_is_gone_wherever_it_is_kept
   }
 }
 
+TEST_F(DeadJobs, delete_when_the_job_is_queued_again_at_the_same_moment_then_it_says_so) {
+  const auto id = make_two_dead().front();
+  const auto requeue = begin("POST", "/jobs/" + id + "/requeue");
+  const auto erase = begin("DELETE", "/jobs/" + id);
+  ASSERT_EQ(end(requeue).status, 202U);
+  const auto refused = end(erase);
+  EXPECT_EQ(refused.status, 409U) << refused.body;
+  EXPECT_EQ(refused.error(), "queued_again");
+  EXPECT_EQ(ask("DELETE", "/jobs/" + id).json()["state"], "aborted");
+}
+
+TEST_F(DeadJobs, delete_when_a_requeue_is_under_way_then_memory_s_job_goes_on) {
+  const auto id = make_dead();
+  const auto found = begin("POST", "/jobs/" + id + "/requeue");
+  run_network();
+  const auto requeued = std::get<Storing>(found).then();
+  EXPECT_EQ(ask("DELETE", "/jobs/" + id).error(), "queued_again");
+  EXPECT_EQ(end(requeued).status, 202U);
+  run_kept();
+  EXPECT_EQ(state_of(id), "done");
+}
+
 }  // namespace
 }  // namespace heistd

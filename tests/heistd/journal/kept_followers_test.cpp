@@ -24,6 +24,8 @@ class KeptFollowers : public KeptJobs {
     }
     kept.post_waiting(anonymous);
   }
+  /// As in a server that does not know the job's kind: only the journal has it.
+  void leave_to_journal(const JobId& id) { anonymous.waiting.remove(id); }
 };
 
 // Rule: JRN-8
@@ -110,16 +112,49 @@ TEST_F(KeptFollowers, after_when_only_the_journal_knows_the_other_job_then_it_is
   const auto refused = ask("POST", "/jobs/digest?after=" + unknown, "bytes");
   EXPECT_EQ(refused.status, 404U);
   EXPECT_EQ(refused.error(), "no_predecessor");
-  const RequestHead head{"POST", "/jobs/digest?after=" + unknown, {}, 5};
-  EXPECT_TRUE(std::holds_alternative<Reply>(heistd::begin(kept_api, head)));
+}
+
+// Rule: JRN-8
+TEST_F(KeptFollowers,
+       after_when_only_the_journal_knows_that_the_other_job_failed_then_told_at_once) {
+  const auto first = post_kept("/jobs/digest?delay=86400000");
+  ask("DELETE", "/jobs/" + first);
+  const auto before_the_upload = begin("POST", "/jobs/digest?after=" + first, "bytes");
+  ASSERT_TRUE(std::holds_alternative<Reply>(before_the_upload));
+  EXPECT_EQ(end(before_the_upload).error(), "predecessor_failed");
+}
+
+// Rule: JRN-8
+TEST_F(KeptFollowers, abort_when_only_the_journal_knows_a_job_between_then_all_of_the_chain_end) {
+  const auto first = post_kept("/jobs/digest?delay=86400000");
+  const auto second = after(first);
+  const auto third = after(second);
+  leave_to_journal(second);
+  ask("DELETE", "/jobs/" + first);
+  run_kept();
+  EXPECT_FALSE(follows(third));
+  EXPECT_EQ(error_of(third), "predecessor_failed");
+  EXPECT_EQ(anonymous.depths().at(1).delayed, 0U);
+}
+
+// Rule: JRN-8
+TEST_F(KeptFollowers, signal_when_only_the_journal_knows_its_jobs_then_their_followers_end) {
+  const auto first = post_kept("/jobs/digest?delay=86400000&signal=night");
+  std::vector<JobId> followers;
+  for (int i = 0; i < 100; ++i) followers.push_back(after(first));
+  leave_to_journal(first);
+  ask("DELETE", "/signals/night");
+  run_kept();
+  for (const auto& id : followers) EXPECT_FALSE(follows(id));
+  EXPECT_EQ(error_of(followers.back()), "predecessor_failed");
 }
 
 // Rule: JRN-8
 TEST_F(KeptFollowers, restart_then_followers_follow_as_before) {
   const auto first = post_kept("/jobs/digest?delay=1");
   const auto second = after(first);
-  anonymous.waiting.remove(second);
-  anonymous.waiting.remove(first);
+  leave_to_journal(second);
+  leave_to_journal(first);
   restart();
   EXPECT_TRUE(follows(second));
   while (stored(second).state != StoredState::done) run_all();

@@ -14,9 +14,9 @@ namespace heistd {
 
 /// Can abort no job at first.
 struct LateAborts : MemoryJournal {
-  Answer<JobJournal::Effect> abort(JobId id, StoredError why) override {
+  Answer<JobJournal::Ended> abort(JobId id, StoredError why) override {
     if (fails-- > 0) {
-      return Answer<JobJournal::Effect>::resolved(JournalError{JournalFault::disk_full, {}});
+      return Answer<JobJournal::Ended>::resolved(JournalError{JournalFault::disk_full, {}});
     }
     return MemoryJournal::abort(std::move(id), std::move(why));
   }
@@ -34,9 +34,11 @@ class KeptJobs : public ApiFixture {
     RequestHead head{method, target, authorization, body.size(), false};
     if (!key.empty()) head.idempotency_key = key;
     auto step = heistd::begin(kept_api, head);
-    if (std::holds_alternative<Checking>(step)) {
+    if (const auto* const checking = std::get_if<Checking>(&step)) {
+      const auto refusal = checking->refusal;
       run_all();
-      step = heistd::begin(kept_api, head);
+      if (refusal && *refusal) return make_reply(**refusal);
+      step = heistd::begin(kept_api, head, Unchecked::accept);
     }
     if (auto* reply = std::get_if<Reply>(&step)) return std::move(*reply);
     if (auto* storing = std::get_if<Storing>(&step)) return std::move(*storing);

@@ -6,6 +6,7 @@ namespace heistd {
 namespace {
 
 using Effect = JobJournal::Effect;
+using Ended = JobJournal::Ended;
 
 template <class T>
 JobJournal::Answer<T> answered(T value) {
@@ -112,39 +113,41 @@ JobJournal::Answer<std::optional<JobJournal::Started>> MemoryJournal::start(JobI
       Started{++entry->job.attempt, part_of(entry->payload, {0, block_bytes})});
 }
 
-JobJournal::Answer<Effect> MemoryJournal::complete(JobId id, Attempt attempt, StoredResult result) {
+JobJournal::Answer<Ended> MemoryJournal::complete(JobId id, Attempt attempt, StoredResult result) {
   auto* const entry = find_attempt(id, attempt);
-  if (entry == nullptr) return answered(Effect::late);
+  if (entry == nullptr) return answered<Ended>(Effect::late);
   entry->job.error.reset();
   entry->job.result_description = std::move(result.description);
   entry->job.result_bytes = size_of(result.bytes);
   entry->result = std::move(result.bytes);
   end(*entry, StoredState::done);
   trim();
-  return answered(Effect::stored);
+  return answered<Ended>(Effect::stored);
 }
 
-JobJournal::Answer<Effect> MemoryJournal::fail(
+JobJournal::Answer<Ended> MemoryJournal::fail(
     JobId id, Attempt attempt, StoredError error,
     std::optional<std::chrono::milliseconds> retry_after) {
   auto* const entry = find_attempt(id, attempt);
-  if (entry == nullptr) return answered(Effect::late);
+  if (entry == nullptr) return answered<Ended>(Effect::late);
+  Ended ended;
   if (retry_after) {
-    fail_attempt(*entry, *retry_after, std::move(error));
+    ended = fail_attempt(*entry, *retry_after, std::move(error));
   } else {
     entry->job.error = std::move(error);
-    end(*entry, StoredState::failed);
+    ended = end(*entry, StoredState::failed);
   }
   trim();
-  return answered(Effect::stored);
+  return answered(std::move(ended));
 }
 
-void MemoryJournal::fail_attempt(Entry& entry, std::chrono::milliseconds retry_after,
-                                 StoredError error) {
+Ended MemoryJournal::fail_attempt(Entry& entry, std::chrono::milliseconds retry_after,
+                                  StoredError error) {
   entry.job.error = std::move(error);
   if (!entry.job.has_attempts_left()) return end(entry, StoredState::dead);
   entry.job.state = StoredState::queued;
   entry.may_start = clock_() + retry_after;
+  return Effect::stored;
 }
 
 JobJournal::Answer<Effect> MemoryJournal::release(JobId id, Attempt attempt) {
@@ -155,13 +158,13 @@ JobJournal::Answer<Effect> MemoryJournal::release(JobId id, Attempt attempt) {
   return answered(Effect::stored);
 }
 
-JobJournal::Answer<Effect> MemoryJournal::abort(JobId id, StoredError why) {
+JobJournal::Answer<Ended> MemoryJournal::abort(JobId id, StoredError why) {
   auto* const entry = find_entry(id);
-  if (entry == nullptr || is_end(entry->job.state)) return answered(Effect::late);
+  if (entry == nullptr || is_end(entry->job.state)) return answered<Ended>(Effect::late);
   entry->job.error = std::move(why);
-  end(*entry, StoredState::aborted);
+  auto ended = end(*entry, StoredState::aborted);
   trim();
-  return answered(Effect::stored);
+  return answered(std::move(ended));
 }
 
 JobJournal::Answer<Effect> MemoryJournal::set_priority(JobId id, heist::TaskPriority priority) {
@@ -214,19 +217,22 @@ JobJournal::Answer<Effect> MemoryJournal::set_signal(std::string client, std::st
   return answered(Effect::stored);
 }
 
-JobJournal::Answer<Effect> MemoryJournal::drop_signal(std::string client, std::string name) {
-  if (!signals_.contains({client, name})) return answered(Effect::late);
+JobJournal::Answer<Ended> MemoryJournal::drop_signal(std::string client, std::string name) {
+  if (!signals_.contains({client, name})) return answered<Ended>(Effect::late);
+  Ended ended;
+  ended.client = client;
   for (auto& [order, entry] : jobs_) {
     const auto& job = entry.job;
     if (!is_end(job.state) && job.client == client && job.signal_name == name) {
       entry.job.error = aborted_because(signal_deleted);
-      end(entry, StoredState::aborted);
+      auto followers = end(entry, StoredState::aborted).followers;
+      std::ranges::move(followers, std::back_inserter(ended.followers));
     }
   }
   signals_.erase({client, name});
   pauses_.erase({StoredPause::Of::signal, {client, name}});
   trim();
-  return answered(Effect::stored);
+  return answered(std::move(ended));
 }
 
 JobJournal::Answer<Effect> MemoryJournal::set_pause(StoredPause what, bool on,
@@ -319,8 +325,12 @@ JobJournal::Answer<std::string> MemoryJournal::read_result(JobId id, ByteRange r
   return answered(entry == nullptr ? std::string() : part_of(entry->result, range));
 }
 
+JobJournal::Answer<Effect> MemoryJournal::pulse() { return answered(Effect::stored); }
+
 /// A job is accepted later than the one that it follows, so one look at the later ones is enough.
-void MemoryJournal::end(Entry& entry, StoredState state) {
+Ended MemoryJournal::end(Entry& entry, StoredState state) {
+  Ended ended;
+  ended.client = entry.job.client;
   end_alone(entry, state);
   std::set<JobId> failed;
   if (state != StoredState::done) failed.insert(entry.job.id);
@@ -331,10 +341,12 @@ void MemoryJournal::end(Entry& entry, StoredState state) {
       job.error = predecessor_failed(job.after);
       end_alone(later->second, StoredState::aborted);
       failed.insert(job.id);
+      ended.followers.push_back(job.id);
     } else if (job.after == entry.job.id) {
       job.follows = false;
     }
   }
+  return ended;
 }
 
 void MemoryJournal::end_alone(Entry& entry, StoredState state) {

@@ -1,10 +1,13 @@
 // Many finished jobs at once: dead ones queued again, others forgotten.
+#include <cstdint>
 #include <heist/jobs.hpp>
 #include <jobs/handler_kind.hpp>
+#include <new>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "heistd/no_memory.hpp"
 #include "kept_jobs_fixture.hpp"
 
 namespace heistd {
@@ -94,6 +97,45 @@ TEST_F(NarrowSweeps, requeue_when_there_is_room_only_for_one_after_the_other_the
   for (int ten = 0; ten < 4; ++ten) make_dead(10);
   ask("POST", "/kinds/own/pause");
   EXPECT_EQ(ask("POST", "/jobs/requeue").json(), Json({{"requeued", 40}, {"refused", 0}}));
+}
+
+TEST_F(NarrowSweeps, requeue_when_one_is_too_large_for_the_room_left_then_smaller_ones_are_queued) {
+  is_busy = true;
+  ask("POST", "/jobs/own?max_attempts=1", std::string(70'000, 'x'));
+  post_many(2, "/jobs/own?max_attempts=1");
+  while (said(journal.count(JobJournal::Which::unfinished)) > 0) run_all();
+  auto taken = anonymous.budget->take_memory(40'000);
+  ASSERT_TRUE(taken.has_value());
+  const auto json = ask("POST", "/jobs/requeue").json();
+  EXPECT_EQ(json["requeued"], 2) << json;
+  EXPECT_EQ(json["refused"], 1);
+  EXPECT_EQ(json["error"]["code"], "queue_full");
+}
+
+// Rule: JRN-2
+TEST_F(Sweeps, requeue_when_memory_is_missing_on_the_way_then_no_job_waits_for_the_next_server) {
+  bool was_missing = true;
+  for (std::size_t successes = 0; was_missing; ++successes) {
+    make_dead(3);
+    ask("POST", "/kinds/own/pause");  // so that all of it is about the requeue
+    const auto listed = begin("POST", "/jobs/requeue");
+    run_network();
+    const auto requeued = std::get<Storing>(std::get<Storing>(listed).then());
+    run_network();
+    {
+      const NoMemory none(successes, NoMemory::Fails::once);
+      try {
+        requeued.then();
+      } catch (const std::bad_alloc&) {  // the answer may fail
+      }
+      was_missing = none.struck();
+    }
+    ask("POST", "/kinds/own/resume");
+    run_kept();
+    ASSERT_EQ(said(journal.count(JobJournal::Which::unfinished)), 0U) << successes;
+    ASSERT_EQ(count(StoredState::dead), 0U) << successes;
+    ask("DELETE", "/jobs?state=done");
+  }
 }
 
 TEST_F(Sweeps, forget_then_jobs_of_that_state_are_gone_and_others_stay) {
