@@ -7,7 +7,7 @@ from source_text import ROOT
 
 FOLDER = ROOT / "tests" / "mutants"
 TABLE = ROOT / "docs" / "evidence" / "rule-mutants.md"
-PROPERTY = re.compile(r"(rule|broken|file|units): *(\S.*)")
+PROPERTY = re.compile(r"(rule|broken|file|units|unseen): *(\S.*)")
 HEADER = re.compile(r"== ([a-z][a-z-]*)")
 
 Edit = collections.namedtuple("Edit", "file text replacement place")
@@ -20,7 +20,7 @@ class Broken(Exception):
 class Mutant:
     def __init__(self, name, place):
         self.name, self.place = name, place
-        self.rule = self.broken = self.file = ""
+        self.rule = self.broken = self.file = self.unseen = ""
         self.units = []
         self.edits = []
 

@@ -31,6 +31,21 @@ class ThrowingMemory {
   // NOLINTEND(readability-identifier-naming)
 };
 
+}  // namespace heistd
+
+namespace rapidjson::internal {
+
+/// As in later versions: that of 1.1 adds to the null pointer that a stack begins with.
+template <>
+template <class T>
+RAPIDJSON_FORCEINLINE void Stack<heistd::ThrowingMemory>::Reserve(std::size_t count) {
+  if (sizeof(T) * count > static_cast<std::size_t>(stackEnd_ - stackTop_)) Expand<T>(count);
+}
+
+}  // namespace rapidjson::internal
+
+namespace heistd {
+
 /// For what is said with most requests: no tree of values is made first, which took ten times as
 /// many instructions.
 ///

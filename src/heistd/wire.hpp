@@ -59,7 +59,7 @@ class Wire {
   template <class Buffers>
   auto async_read_some(const Buffers& buffers, boost::asio::deferred_t token) {
     return boost::asio::async_initiate<boost::asio::deferred_t, void(Error, std::size_t)>(
-        [this](auto handler, const auto& room) { async_read_some(room, std::move(handler)); },
+        [this](auto handler, const auto& room) { this->async_read_some(room, std::move(handler)); },
         token, buffers);
   }
   template <class Buffers, class Token>

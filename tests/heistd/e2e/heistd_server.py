@@ -208,13 +208,16 @@ class Server:
         self.raws.append(Raw(self.port, **{"tls": self.tls, **more}))
         return self.raws[-1]
 
-    def request(self, method, target, body=None, headers=None, source=None):
+    def connection(self, source=None):
+        """One that may be kept alive."""
         where = ("127.0.0.1", self.port)
         more = {"timeout": PATIENCE, "source_address": source and (source, 0)}
         if self.tls:
-            connection = http.client.HTTPSConnection(*where, context=self.tls, **more)
-        else:
-            connection = http.client.HTTPConnection(*where, **more)
+            return http.client.HTTPSConnection(*where, context=self.tls, **more)
+        return http.client.HTTPConnection(*where, **more)
+
+    def request(self, method, target, body=None, headers=None, source=None):
+        connection = self.connection(source)
         try:
             connection.request(method, target, body=body, headers=headers or {})
             response = connection.getresponse()

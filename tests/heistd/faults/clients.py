@@ -13,13 +13,14 @@ from journal_view import value_of
 PRIORITIES = ("background", "user-visible", "user-blocking")
 SIGNALS = 6
 KILLERS = 250  # of so many jobs one kills its server
+FOLLOWERS = 0.3  # of the jobs come after one that their client has asked for lately
 PATIENCE = 240  # seconds: far more than anything takes
 
 
 class Wish:
     """A job that a client wants, and the request for it."""
 
-    def __init__(self, client, name, number, random):
+    def __init__(self, client, name, number, random, earlier=()):
         kind = random.choices(("digest", "work"), (55, 45))[0]
         does = random.choices(("", "pause", "fail"), (60, 30, 10))[0] if kind == "work" else ""
         if number % KILLERS == KILLERS // 4:
@@ -29,23 +30,25 @@ class Wish:
         self.job = Job(name, client, kind, name if kind == "work" else hashlib.sha256(self.body).hexdigest(), does)
         self.job.key = f"key-of-{name}" if random.random() < 0.6 else None
         self.job.max_attempts = random.choice((1, 2, 3, 3, 3, 4))
-        self._choose_place(random)
+        self._choose_place(random, earlier)
         self.target = self._target(random)
 
-    def _choose_place(self, random):
+    def _choose_place(self, random, earlier):
         if random.random() < 0.3:
             self.job.signal = f"s{random.randrange(SIGNALS)}"
         elif random.random() < 0.6:
             self.job.priority = random.choice(PRIORITIES)
         if random.random() < 0.1:
             self.job.delay = random.randrange(1, 800)
+        if random.random() < FOLLOWERS and earlier:
+            self.job.after = random.choice(earlier)
 
     def _target(self, random):
         job, query = self.job, {}
         if job.kind == "work":
             query = {"name": job.name, "does": job.does, "hundredths": f"{random.randrange(30):02}"}
         query["max_attempts"] = job.max_attempts
-        query.update({name: getattr(job, name) for name in ("signal", "priority", "delay") if getattr(job, name)})
+        query.update({name: getattr(job, name) for name in ("signal", "priority", "delay", "after") if getattr(job, name)})
         if random.random() < 0.15:
             query["wait"] = 1
         return f"/jobs/{job.kind}?" + "&".join(f"{name}={value}" for name, value in query.items())
@@ -67,7 +70,7 @@ class Connection:
         if self.http is None or server is not self.server:
             self.close()
             self.server = server
-            self.http = http.client.HTTPConnection("127.0.0.1", server.port, timeout=PATIENCE)
+            self.http = server.connection()
         if self.http.sock is None:
             self.http.connect()
 
@@ -127,7 +130,8 @@ class Client:
     def _work(self):
         try:
             while (number := self.run.next_number()) is not None:
-                self.submit(Wish(self.name, f"{self.name}-{self.number}-{number}", number, self.random))
+                name, earlier = f"{self.name}-{self.number}-{number}", [id for id, _ in self.mine[-2:]]
+                self.submit(Wish(self.name, name, number, self.random, earlier))
                 for _ in range(self.random.randrange(3)):
                     self.do_something()
                 time.sleep(self.random.choice((0, 0, 0.02, 0.1, 0.3)))

@@ -5,6 +5,8 @@ import dataclasses
 
 from history import ENDS
 
+RAN = ("running", "done", "failed", "dead")  # a job in one of these states has been started
+
 
 @dataclasses.dataclass
 class Problem:
@@ -97,6 +99,17 @@ class Facts:
         by_signal = any(each.begin < time and (each.end is None or each.end > acceptance.begin) for each in deletions)
         return by_signal or self.was_asked_to_delete(id, time)
 
+    def may_have_ended_badly(self, id):
+        """Whether it may have ended without being done."""
+        ended = self.ended(id) if id else None
+        return ended.state != "done" if ended else id in self.deletions
+
+    def ran_by(self, id):
+        """A time at which it had been started, or None."""
+        times = [start.time for start in self.starts_of(id)]
+        times += [seen.end for seen in self.seen[id] if seen.state in RAN]
+        return min(times, default=None)
+
     def was_trouble(self, prompt):
         """Whether writes failed, or its server stood still, while it waited for its start."""
         return any(begin < prompt.start and end > prompt.accepted for begin, end in self.history.troubles)
@@ -117,7 +130,11 @@ class Facts:
         return next((seen for seen in self.seen[id] if seen.state in ENDS), None)
 
     def problem(self, rule, id, text):
-        return Problem(rule, f"{id} ({self.names.get(id, 'nameless')})", text, self.events(id))
+        """With what happened to the job, and to the one before it."""
+        events, job = self.events(id), self.job(id)
+        if job and job.after:
+            events += [f"and to {job.after}, before it:", *self.events(job.after)]
+        return Problem(rule, f"{id} ({self.names.get(id, 'nameless')})", text, events)
 
     def events(self, id):
         lines = [(seen.begin, f"{seen.source}: {seen.state} {seen.value or ''}") for seen in self.seen[id]

@@ -23,7 +23,7 @@ from heistd_server import until  # noqa: E402
 
 import history_check  # noqa: E402
 from clients import Client, Wish  # noqa: E402
-from history import ENDS  # noqa: E402
+from history import ENDS, Job  # noqa: E402
 from run import Run  # noqa: E402
 
 JOBS = int(os.environ.get("HEIST_FAULT_JOBS", "300"))
@@ -69,15 +69,18 @@ class Faults(FaultsTest):
     # Rule: JRN-1
     # Rule: JRN-2
     # Rule: JRN-3
+    # Rule: JRN-8
     def test_jobs_when_their_server_and_its_disk_fail_then_each_accepted_one_ends_once(self):
         print(f"faults: seed {SEED}", flush=True)
         run = self.begin(seed=SEED, jobs=JOBS)
         run.go(Progress())
         self.assert_right(run)
-        print(f"faults: {run.progress()}; {run.lost_writes} writes were lost", flush=True)
+        text = f"{run.lost_writes} writes were lost; {run.waiting_followers()} jobs waited for another one"
+        print(f"faults: {run.progress()}; {text}", flush=True)
         self.assertGreater(len(run.history.servers), 3)
         if BAD_DISK:
             self.assertGreater(run.lost_writes, 0)
+        self.assertGreater(run.waiting_followers(), JOBS // 50)
 
     # Rule: JRN-1
     def test_request_when_refused_as_the_disk_does_not_confirm_it_then_a_kill_does_not_bring_it_about(self):
@@ -93,12 +96,14 @@ class Faults(FaultsTest):
         self.assertEqual(run.history.rows, {})
 
     # Rule: JRN-2
+    # Rule: JRN-8
     def test_end_of_an_attempt_when_another_server_has_started_the_job_again_then_it_changes_nothing(self):
         """The first server stands still, and its lock is lost, as that of a machine that is taken for dead may be."""
         run = self.begin()
         first = run.start()
         job = self.ask_for_waiting_job(run)
         until(lambda: run.has_started(job.name, 1), "the first start")
+        follower = self.ask_for_follower(run, job)
         first.signal(signal.SIGSTOP)
         self.lose_lock(run)
         second = run.start()
@@ -108,7 +113,8 @@ class Faults(FaultsTest):
         self.wait_for_end(run, first, job)
         run.look()
         run.let_go(2)
-        self.wait_for_end(run, second, job)
+        for each in (job, follower):
+            self.wait_for_end(run, second, each)
         first.process.kill()
         first.ended()
         run.end("told to")
@@ -116,23 +122,32 @@ class Faults(FaultsTest):
         self.assert_right(run)
 
     def ask_for_waiting_job(self, run, key="key"):
+        return self.ask_for(run, Job("waiting", "one", "work", "waiting", does="wait", key=key))
+
+    def ask_for_follower(self, run, job):
+        return self.ask_for(run, Job("follower", "one", "work", "follower", key="other-key", after=self.id_of(run, job)))
+
+    def ask_for(self, run, job):
         client = Client(0, run)
         self.addCleanup(client.connection.close)
-        wish = Wish(client.name, "waiting", 0, client.random)
-        wish.job.kind, wish.job.does, wish.job.result = "work", "wait", "waiting"
-        wish.job.key, wish.target = key, "/jobs/work?name=waiting&does=wait"
+        wish = Wish(client.name, job.name, 0, client.random)
+        wish.job, wish.target = job, f"/jobs/work?name={job.name}&does={job.does}"
+        if job.after:
+            wish.target += f"&after={job.after}"
         client.submit(wish)
-        return wish.job
+        return job
+
+    @staticmethod
+    def id_of(run, job):
+        return next(request.id for request in run.history.requests if request.about == job.name)
 
     @staticmethod
     def lose_lock(run):
         shutil.copy(run.data / "lock", run.data / "other")
         (run.data / "other").rename(run.data / "lock")
 
-    @staticmethod
-    def wait_for_end(run, server, job):
-        id = next(request.id for request in run.history.requests if request.about == job.name)
-        headers = {"Authorization": f"Bearer {run.tokens[job.client]}"}
+    def wait_for_end(self, run, server, job):
+        headers, id = {"Authorization": f"Bearer {run.tokens[job.client]}"}, self.id_of(run, job)
         until(lambda: server.get(f"/jobs/{id}", headers=headers).json["state"] in ENDS, "the job's end")
 
 

@@ -29,6 +29,7 @@ class Job:
     signal: str | None = None
     priority: str | None = None
     delay: int = 0
+    after: str | None = None  # the id of the job that this one comes after
     max_attempts: int = 3
 
 
@@ -77,6 +78,8 @@ class Row:
     has_result: bool = False
     needs_result: bool = False
     value: str | None = None
+    after: str | None = None
+    follows: bool = False  # it still waits for that job
 
 
 @dataclasses.dataclass

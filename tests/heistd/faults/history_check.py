@@ -8,6 +8,7 @@ from history import ENDS
 
 # A program that was started earlier may note its start a little later.
 TOLERANCE = 3  # seconds
+GRAIN = 0.02  # seconds: the times of starts are cut off at hundredths
 
 
 def accepted_jobs_stay(facts):
@@ -124,8 +125,9 @@ def wrong_count(facts, id, number, row):
         return f"was started {used} times, and may be so {row.max_attempts} times"
     if row.state == "dead" and used < row.max_attempts:
         return f"is dead after {used} of {row.max_attempts} attempts"
-    server = facts.history.views[number].server
-    started = [start for start in facts.starts_of(id) if start.server <= server]
+    view = facts.history.views[number]
+    started = [start for start in facts.starts_of(id)
+               if start.server <= view.server and start.time + GRAIN < view.time]
     # A loss of power may take a count that was not synced.
     lost = {each.number for each in facts.history.servers if each.how == "lost power"}
     uncounted = sum(start.server in lost for start in started)
@@ -151,17 +153,65 @@ def latest_attempt_counts(facts):
 
 
 def ends_have_reasons(facts):
-    """A job is aborted when somebody asks for that, and fails when its program does, and at no other time."""
+    """A job is aborted when somebody asks for that, or the one before it is not done; it fails when its program does."""
     for id, acceptance in facts.accepted.items():
         job = facts.job(id)
         for seen in facts.seen[id]:
-            if seen.state == "aborted" and not facts.was_asked_to_abort(id, acceptance, seen.end):
+            has_reason = facts.was_asked_to_abort(id, acceptance, seen.end) or facts.may_have_ended_badly(job.after)
+            if seen.state == "aborted" and not has_reason:
                 yield facts.problem("no reason", id, "was aborted, and nobody had asked for that")
                 break
             # Who posts a job and waits is told of a dead one as of one that has failed.
             if seen.state == "failed" and seen.source != "submit" and job.does != "fail":
                 yield facts.problem("no reason", id, "has failed, and had no reason to")
                 break
+
+
+def followers_wait(facts):
+    """A job that comes after another one starts when that is done, and never if that ends in any other way."""
+    for id in list(facts.names):
+        job = facts.job(id)
+        ran = facts.ran_by(id) if job and job.after else None
+        if ran is None:
+            continue
+        for seen in facts.seen[job.after]:
+            if seen.state != "done" and (seen.state in ENDS or seen.begin > ran + GRAIN):
+                text = f"was started, and {job.after}, before it, was {seen.state} ({seen.source})"
+                yield facts.problem("too early", id, text)
+                break
+        first = min(((start.server, start.time) for start in facts.starts_of(id)), default=None)
+        if first and any((start.server, start.time) > first for start in facts.starts_of(job.after)):
+            yield facts.problem("too early", id, f"was started, and then {job.after}, before it, was started")
+
+
+def journals_release_followers(facts):
+    """In the journal a job waits for the one before it as long as both have not ended."""
+    for id, rows in facts.history.rows.items():
+        after = next((row.after for _, row in rows if row), None)
+        if after is None:
+            continue
+        for number, _ in sorted(rows + facts.history.rows.get(after, []), key=lambda each: each[0]):
+            row, other = facts.row_at(id, number), facts.row_at(after, number)
+            if row and row.follows != (is_unfinished(row) and is_unfinished(other)):
+                text = f"is {row.state}, waits: {row.follows}, and {after}, before it, is {other.state if other else 'gone'}"
+                yield facts.problem("follower", id, text)
+                break
+
+
+def is_unfinished(row):
+    return row is not None and row.state not in ENDS
+
+
+def refused_followers_have_reasons(facts):
+    """A job is refused because of the one before it only if that was not done, or may be gone."""
+    for request in facts.history.requests:
+        if request.what != "submit" or not request.refused:
+            continue
+        after = facts.history.jobs[request.about].after
+        has_failed = request.code == "predecessor_failed" and not facts.may_have_ended_badly(after)
+        is_gone = request.code == "no_predecessor" and not facts.was_asked_to_delete(after, request.end)
+        if has_failed or is_gone:
+            yield facts.problem("refused follower", after, f"{request.about} was refused after it: {request.code}")
 
 
 def deleted_signals_end_their_jobs(facts):
@@ -207,7 +257,7 @@ def urgent_jobs_go_first(facts):
 
 @dataclasses.dataclass
 class Prompt:
-    """A job without delay that the server that accepted it has started."""
+    """A job that waits for nothing, and that the server that accepted it has started."""
 
     job: object
     server: int
@@ -219,7 +269,7 @@ class Prompt:
     def all_of(facts):
         for id, acceptance in facts.accepted.items():
             job, starts = facts.job(id), facts.starts_of(id)
-            if job.priority and not job.delay and starts and starts[0].server == acceptance.server:
+            if job.priority and not (job.delay or job.after) and starts and starts[0].server == acceptance.server:
                 yield Prompt(job, acceptance.server, acceptance.begin, acceptance.end, starts[0].time)
 
     def overtook(self, urgent):
@@ -237,7 +287,8 @@ def all_jobs_end(facts):
 
 EXPECTED = {200, 201, 202, 404, 408, 409, 422, 503, None}
 CODES = {"journal_failed", "shutting_down", "aborted", "not_found", "not_finished", "no_result", "result_gone",
-         "command_failed", "attempt_lost", "timeout", "truncated_request", "too_many_connections", None}
+         "command_failed", "attempt_lost", "timeout", "truncated_request", "too_many_connections", "predecessor_failed",
+         "no_predecessor", None}
 
 
 def answers_are_expected(facts):
@@ -257,6 +308,9 @@ RULES = (
     attempts_are_counted,
     latest_attempt_counts,
     ends_have_reasons,
+    followers_wait,
+    journals_release_followers,
+    refused_followers_have_reasons,
     deleted_signals_end_their_jobs,
     refused_requests_have_no_effect,
     urgent_jobs_go_first,

@@ -182,6 +182,64 @@ class HistoryCheck(unittest.TestCase):
         self.request("delete signal", "s", 3, status=200)
         self.assertEqual(self.found(), {"signal"})
 
+    DONE = {"attempt": 1, "has_result": True, "needs_result": True, "value": "b 2"}
+
+    def follower_ended(self, state, before, **more):
+        """Job 2, which comes after job 1."""
+        self.history.jobs["b"] = Job("b", "one", "work", "b", after="1")
+        self.request("submit", "b", 9.8, status=202, id="2", state="delayed")
+        return self.found(before, Row(state, name="b", after="1", **more))
+
+    def test_follower_when_it_was_started_after_the_other_one_was_done_then_nothing_is_found(self):
+        self.view(11, 1, self.row("running"), Row("queued", name="b", after="1", follows=True))
+        self.start("b", 2, 15)
+        self.assertEqual(self.follower_ended("done", self.end, **self.DONE), set())
+
+    def test_follower_when_the_other_one_was_running_later_than_its_start_then_found(self):
+        self.start("b", 2, 12.4)
+        self.request("get", "1", 12.5, status=200, id="1", state="running", server=2)
+        self.assertEqual(self.follower_ended("done", self.end, **self.DONE), {"too early"})
+
+    def test_follower_when_the_other_one_was_started_later_than_it_then_found(self):
+        self.start("b", 2, 11.9)
+        self.assertEqual(self.follower_ended("done", self.end, **self.DONE), {"too early"})
+
+    def test_follower_when_it_was_started_and_the_other_one_was_aborted_then_found(self):
+        self.history.requests[1:] = []
+        self.request("delete", "1", 3, lost=True)
+        self.assertEqual(self.follower_ended("done", self.row("aborted", attempt=2), **self.DONE), {"too early"})
+
+    def test_follower_when_it_is_aborted_as_the_other_one_was_then_nothing_is_found(self):
+        self.history.requests[1:] = []
+        self.request("delete", "1", 3, lost=True)
+        self.assertEqual(self.follower_ended("aborted", self.row("aborted", attempt=2)), set())
+
+    def test_follower_when_it_is_aborted_and_the_other_one_is_done_then_found(self):
+        self.assertEqual(self.follower_ended("aborted", self.end), {"no reason"})
+
+    def test_follower_when_the_journal_releases_it_before_the_other_ones_end_then_found(self):
+        self.assertIn("follower", self.follower_ended("queued", self.row("running", attempt=2)))
+
+    def test_follower_when_the_journal_does_not_release_it_then_found(self):
+        self.assertIn("follower", self.follower_ended("queued", self.end, follows=True))
+
+    def test_follower_when_it_is_refused_and_the_other_one_is_done_then_found(self):
+        self.history.jobs["b"] = Job("b", "one", "work", "b", after="1")
+        self.request("submit", "b", 16, status=409, code="predecessor_failed")
+        self.assertEqual(self.found(), {"refused follower"})
+
+    def test_follower_when_it_is_refused_and_nobody_has_deleted_the_other_one_then_found(self):
+        self.history.jobs["b"] = Job("b", "one", "work", "b", after="1")
+        self.request("submit", "b", 16, status=404, code="no_predecessor")
+        self.assertEqual(self.found(), {"refused follower"})
+
+    def test_follower_when_it_is_refused_and_the_other_one_may_be_gone_then_nothing_is_found(self):
+        self.history.requests[1:] = []
+        self.history.jobs["b"] = Job("b", "one", "work", "b", after="1")
+        self.request("delete", "1", 3, lost=True)
+        self.request("submit", "b", 16, status=404, code="no_predecessor")
+        self.assertEqual(self.found(self.row("aborted", attempt=2)), set())
+
     def test_refused_request_when_a_job_came_of_it_then_found(self):
         self.history.requests[:] = []
         self.request("submit", "a", 1, status=503, code="journal_failed")

@@ -11,7 +11,8 @@ from history import ENDS, STORED, Row
 
 PIECES = 20  # bits of a piece's number, in sqlite_schema.hpp
 JOBS = """
-    SELECT seq, id, kind, parameters, idempotency_key, state, attempt, forgiven, max_attempts, payload_bytes
+    SELECT seq, id, kind, parameters, idempotency_key, state, attempt, forgiven, max_attempts, payload_bytes,
+        predecessor, follows
     FROM job"""
 
 
@@ -39,7 +40,7 @@ def _rows(database):
     return rows, len(results.keys() - orders)
 
 
-def _row(kind, parameters, key, state, attempt, forgiven, most, payload_bytes, has_payload, result):
+def _row(kind, parameters, key, state, attempt, forgiven, most, payload_bytes, after, follows, has_payload, result):
     state = STORED[state]
     return Row(
         state=state,
@@ -53,6 +54,8 @@ def _row(kind, parameters, key, state, attempt, forgiven, most, payload_bytes, h
         has_result=result is not None,
         needs_result=state == "done",  # none of the tests' results is empty
         value=None if result is None else value_of(kind.decode(), result),
+        after=after and after.decode(),
+        follows=follows is not None,
     )
 
 

@@ -8,6 +8,7 @@ import signal
 import threading
 import time
 
+import certificates
 import heistd_server
 import journal_view
 from bad_disk import BadDisk
@@ -65,11 +66,14 @@ class Run:
     # Servers
 
     def start(self):
+        """A server; every other one takes requests over TLS only."""
         number = len(self.history.servers) + 1
+        authority, identity = certificates.shared()
+        options, tls = (identity.options, authority.context()) if number % 2 == 0 else ((), None)
         clients = [word for name in self.client_names for word in ("--client", f"{name}:{self.tokens[name]}:user-blocking")]
         server = heistd_server.Server(
             "--data", str(self.data), "--command", f"work={WORKER}", "--max-commands", "4", "--drain-deadline", "100",
-            "--max-results", "1000000", "--max-result-bytes", "1GB", *clients,
+            "--max-results", "1000000", "--max-result-bytes", "1GB", *clients, *options, tls=tls,
             environment={**self.disk.environment(), "FAULTS_SERVER": str(number), "FAULTS_STARTS": str(self.starts_file)},
         )
         server.number = number
@@ -208,6 +212,11 @@ class Run:
     def progress(self):
         power = sum(server.how == "lost power" for server in self.history.servers)
         return f"{self._numbers} of {self.jobs} jobs, {len(self.history.servers)} servers, {power} losses of power"
+
+    def waiting_followers(self):
+        """How many jobs were seen to wait for the one before them."""
+        delayed = {request.about for request in self.history.requests if request.state == "delayed"}
+        return sum(job.after is not None and not job.delay for job in map(self.history.jobs.get, delayed) if job)
 
     def finish(self, say):
         """Nothing fails any more: all jobs are to end. Then each is looked at."""

@@ -4,6 +4,7 @@
 #include <cerrno>
 #include <fstream>
 #include <heist/detail/sync.hpp>
+#include <heistd/journal/sqlite_database.hpp>
 #include <latch>
 #include <semaphore>
 
@@ -258,6 +259,25 @@ TEST_F(SqliteJournalTest, bounds_when_what_was_stored_is_taken_back_then_it_does
   }
   said(journal->complete(id_of(2), attempt, {"", blocks("result")}));
   EXPECT_TRUE(knows(1));
+}
+
+TEST_F(SqliteJournalTest, bounds_when_a_dead_job_is_queued_again_then_it_does_not_count) {
+  open({.finished_bytes = 2 * finished_record_bytes + 12});
+  for (const int number : {1, 2, 3}) submit(new_job(number));
+  kill(1);
+  said(journal->requeue(id_of(1)));
+  for (const int number : {2, 3}) complete(number);
+  EXPECT_TRUE(knows(2));
+}
+
+TEST_F(SqliteJournalTest, purge_then_neither_the_upload_nor_the_result_takes_room) {
+  for (const int number : {1, 2}) submit(new_job(number));
+  complete(1);
+  kill(2);
+  for (const int number : {1, 2}) said(journal->purge(id_of(number)));
+  SqliteDatabase database(file(), SqliteDatabase::Access::read);
+  EXPECT_EQ(database.number("SELECT count(*) FROM payload"), 0);
+  EXPECT_EQ(database.number("SELECT count(*) FROM result"), 0);
 }
 
 // Rule: JRN-1
