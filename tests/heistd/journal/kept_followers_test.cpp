@@ -108,12 +108,9 @@ TEST_F(KeptFollowers, after_when_only_the_journal_knows_the_other_job_then_it_is
   run_kept();
   anonymous.jobs.drop(*anonymous.jobs.find(first));
   EXPECT_EQ(stored(after(first)).after, first);
-  const std::string target = "/jobs/digest?after=" + std::string(32, 'a');
-  const auto refused = ask("POST", target, "bytes");
+  const auto refused = ask("POST", "/jobs/digest?after=" + std::string(32, 'a'), "bytes");
   EXPECT_EQ(refused.status, 404U);
   EXPECT_EQ(refused.error(), "no_predecessor");
-  const RequestHead head{"POST", target, {}, 5};
-  EXPECT_TRUE(std::holds_alternative<Reply>(heistd::begin(kept_api, head)));
 }
 
 // Rule: JRN-8
