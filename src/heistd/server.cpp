@@ -115,18 +115,13 @@ Server::Server(Options options, const KindTable& kinds)
   await_signal();
 }
 
-/// Of which the service manager would not hear that they stand still.
+/// Of which the service manager would not hear that they stand still. The journal's do so while the
+/// disk does, and a new server would not get on either, but each running job would have lost an
+/// attempt.
 void Server::watch_threads() {
   for (const auto& thread : threads_) {
     pulse_.watch([&io = thread->io()](auto answer) { asio::post(io, std::move(answer)); });
   }
-  if (!keeper_) return;
-  pulse_.watch([this](const auto& answer) {
-    keeper_->when(journal_->pulse(), [answer](const auto& /*error or not*/) { answer(); });
-  });
-  pulse_.watch([this](const auto& answer) {
-    keeper_->when(journal_->find({}), [answer](const auto& /*no job*/) { answer(); });
-  });
 }
 
 void Server::restore(const KindTable& kinds) {

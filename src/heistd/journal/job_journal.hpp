@@ -158,9 +158,6 @@ class JobJournal {
   [[nodiscard]] virtual Answer<std::string> read_payload(JobId id, ByteRange range) = 0;
   [[nodiscard]] virtual Answer<std::string> read_result(JobId id, ByteRange range) = 0;
 
-  /// Changes nothing; the answer shows that what was asked for before is done.
-  [[nodiscard]] virtual Answer<Effect> pulse() = 0;
-
   /// Ends of attempts that were no longer the current ones.   Thread: any.
   [[nodiscard]] virtual std::uint64_t late_ends() const noexcept = 0;
 };

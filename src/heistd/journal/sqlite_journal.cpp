@@ -203,8 +203,4 @@ JobJournal::Answer<std::string> SqliteJournal::read_result(JobId id, ByteRange r
   return read([this, id = std::move(id), range] { return reads_.result_part(id, range); });
 }
 
-JobJournal::Answer<Effect> SqliteJournal::pulse() {
-  return write(Synced::no, [] { return Effect::stored; });
-}
-
 }  // namespace heistd

@@ -59,7 +59,6 @@ class SqliteJournal final : public JobJournal {
   [[nodiscard]] Answer<JobPage<StoredJob>> list(std::string client, JobQuery query) override;
   [[nodiscard]] Answer<std::string> read_payload(JobId id, ByteRange range) override;
   [[nodiscard]] Answer<std::string> read_result(JobId id, ByteRange range) override;
-  [[nodiscard]] Answer<Effect> pulse() override;
   [[nodiscard]] std::uint64_t late_ends() const noexcept override {
     return late_ends_.load(heist::detail::sync::relaxed);  // relaxed: only a number
   }

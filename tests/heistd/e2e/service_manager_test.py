@@ -132,7 +132,7 @@ class Notes(ServerTest):
         except TimeoutError:
             return False
 
-    def test_manager_when_a_thread_of_the_network_or_journal_stands_still_then_it_hears_nothing(self):
+    def test_manager_when_a_thread_of_the_network_stands_still_then_it_hears_nothing(self):
         with tempfile.TemporaryDirectory() as data:
             server = self.start_told("--network-threads", "2", "--data", data, WATCHDOG_USEC="400")
             pid = server.process.pid
@@ -141,8 +141,8 @@ class Notes(ServerTest):
                 with stopped(thread):
                     watched += not self.hears_more_of_it()
                 self.assertTrue(self.hears_more_of_it())
-            # The network's, two of connections, and two of the journal.
-            self.assertEqual(watched, 5)
+            # Those that have the jobs, and two of connections; the journal's wait for a slow disk.
+            self.assertEqual(watched, 3)
 
     def test_manager_when_there_is_one_then_it_is_told_of_start_and_end(self):
         self.start_told().signal()

@@ -325,8 +325,6 @@ JobJournal::Answer<std::string> MemoryJournal::read_result(JobId id, ByteRange r
   return answered(entry == nullptr ? std::string() : part_of(entry->result, range));
 }
 
-JobJournal::Answer<Effect> MemoryJournal::pulse() { return answered(Effect::stored); }
-
 /// A job is accepted later than the one that it follows, so one look at the later ones is enough.
 Ended MemoryJournal::end(Entry& entry, StoredState state) {
   Ended ended;

@@ -46,7 +46,6 @@ class MemoryJournal : public JobJournal {
   [[nodiscard]] Answer<JobPage<StoredJob>> list(std::string client, JobQuery query) override;
   [[nodiscard]] Answer<std::string> read_payload(JobId id, ByteRange range) override;
   [[nodiscard]] Answer<std::string> read_result(JobId id, ByteRange range) override;
-  [[nodiscard]] Answer<Effect> pulse() override;
   [[nodiscard]] std::uint64_t late_ends() const noexcept override { return late_ends_; }
 
  private:
