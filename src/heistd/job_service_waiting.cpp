@@ -119,6 +119,7 @@ std::shared_ptr<Job> JobService::bring(Client& client, JobRequest request, const
   return job;
 }
 
+// NOLINTNEXTLINE(bugprone-exception-escape): a timer that is set anew has no error to throw.
 void JobService::post_waiting(Client& client) noexcept {
   client.run_places.start_some();
   if (keeper_ != nullptr && shutting_down()) return;
@@ -138,6 +139,7 @@ void JobService::post_waiting(Client& client) noexcept {
 }
 
 /// Without memory even for that, the next job that starts or ends does it.
+// NOLINTNEXTLINE(bugprone-exception-escape): as above.
 void JobService::wake_soon(Client& client) noexcept {
   try {
     wake_at(client, Clock::now() + retry_pause);
