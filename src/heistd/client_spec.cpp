@@ -1,13 +1,13 @@
 #include <algorithm>
 #include <boost/algorithm/string/trim.hpp>
 #include <cerrno>
-#include <cstring>
 #include <fstream>
 #include <heistd/client_spec.hpp>
 #include <heistd/query.hpp>
 #include <map>
 #include <optional>
 #include <set>
+#include <system_error>
 #include <utility>
 
 namespace heistd {
@@ -64,7 +64,7 @@ std::optional<std::string> add_from(const std::string& path, std::vector<ClientS
     specs.push_back(std::get<ClientSpec>(std::move(parsed)));
   }
   if (file.eof()) return std::nullopt;
-  return path + ": " + std::strerror(errno);
+  return path + ": " + std::generic_category().message(errno);
 }
 
 }  // namespace

@@ -66,7 +66,7 @@ class Crossing {
   template <class T>
   friend class Away;
 
-  static boost::asio::awaitable<void> go(Executor where) {
+  static boost::asio::awaitable<void> go(const Executor& where) {
     return boost::asio::post(boost::asio::bind_executor(where, boost::asio::use_awaitable));
   }
   [[nodiscard]] bool is_network_here() const noexcept {

@@ -154,9 +154,16 @@ JobLog::JobLog(const std::string& file) : file_(file) {
   logger_ = open();
 }
 
-/// A thread that stands in a write cannot be joined, so it is left alone then: the process ends.
 JobLog::~JobLog() {
   if (!thread_) return;
+  try {
+    say_farewell();
+  } catch (const std::bad_alloc&) {  // then the thread is joined, however long that takes
+  }
+}
+
+/// A thread that stands in a write cannot be joined, so it is left alone then: the process ends.
+void JobLog::say_farewell() {
   const auto last = std::make_shared<Reached>();
   auto reached = last->future();
   logger_to(last)->info("the last line");

@@ -63,6 +63,7 @@ class JobLog {
   template <class Describe>
   void write(const Client& client, Describe describe) noexcept;
   std::shared_ptr<spdlog::logger> open() const;
+  void say_farewell();
   std::shared_ptr<spdlog::logger> logger_to(std::shared_ptr<spdlog::sinks::sink> sink) const;
 
   const std::string file_;

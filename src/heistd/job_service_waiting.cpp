@@ -120,6 +120,7 @@ std::shared_ptr<Job> JobService::bring(Client& client, JobRequest request, const
   return job;
 }
 
+// NOLINTNEXTLINE(bugprone-exception-escape): a timer that is set anew has no error to throw.
 void JobService::post_waiting(Client& client) noexcept {
   restore_requeued();
   client.run_places.start_some();
@@ -140,6 +141,7 @@ void JobService::post_waiting(Client& client) noexcept {
 }
 
 /// Without memory even for that, the next job that starts or ends does it.
+// NOLINTNEXTLINE(bugprone-exception-escape): as above.
 void JobService::wake_soon(Client& client) noexcept {
   try {
     wake_at(client, Clock::now() + retry_pause);

@@ -11,15 +11,15 @@ namespace heistd {
 class MemoryShortage {
  public:
   // relaxed, here and below: nothing else is passed on, and a note that comes late is seen later.
-  static void note() noexcept { noted_.store(true, heist::detail::sync::relaxed); }
+  static void note() noexcept { was_noted.store(true, heist::detail::sync::relaxed); }
   /// Whether it was noted since the last call.
   [[nodiscard]] static bool take() noexcept {
-    return noted_.load(heist::detail::sync::relaxed) &&
-           noted_.exchange(false, heist::detail::sync::relaxed);
+    return was_noted.load(heist::detail::sync::relaxed) &&
+           was_noted.exchange(false, heist::detail::sync::relaxed);
   }
 
  private:
-  static inline heist::detail::sync::atomic<bool> noted_{false};
+  static inline heist::detail::sync::atomic<bool> was_noted{false};
 };
 
 }  // namespace heistd

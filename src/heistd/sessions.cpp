@@ -21,7 +21,7 @@ void log_failure(const std::exception_ptr& failure) {
 
 }  // namespace
 
-void Sessions::start(Accepted accepted, std::function<void()> ended) {
+void Sessions::start(Accepted accepted, const std::function<void()>& ended) {
   try {
     asio::co_spawn(context_.crossing.connection(), serve(std::move(accepted)),
                    [ended](const std::exception_ptr& failure) {

@@ -24,7 +24,7 @@ class Sessions {
 
   /// Serves a connection, whose socket is of the same io_context. Without memory for one more it
   /// is closed. `ended` is called when it is over.
-  void start(Accepted accepted, std::function<void()> ended);
+  void start(Accepted accepted, const std::function<void()>& ended);
 
   /// How long is waited for those who are slow is as in `limits` from now on.
   void renew(const Limits& limits) noexcept { limits_ = limits; }

@@ -3,12 +3,12 @@
 #include <openssl/x509.h>
 
 #include <cerrno>
-#include <cstring>
 #include <ctime>
 #include <fstream>
 #include <heistd/tls_identity.hpp>
 #include <new>
 #include <stdexcept>
+#include <system_error>
 
 namespace heistd {
 namespace {
@@ -35,7 +35,7 @@ void check_readable(const std::string& option, const std::string& path) {
   const auto code = errno;
   if (code == 0) refuse(option, path, "the file is empty");
   refuse(option, path,
-         std::string(std::strerror(code)) +
+         std::generic_category().message(code) +
              "; name a file that the user can read whom the server runs as");
 }
 
