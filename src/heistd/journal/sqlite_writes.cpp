@@ -56,8 +56,7 @@ SqliteWrites::SqliteWrites(SqliteDatabase& database, JournalBounds bounds)
       kept_(database, "SELECT kept FROM job WHERE seq = ?"),
       release_followers_(database, "UPDATE job SET follows = NULL WHERE follows = ?"),
       followers_(database, "SELECT id FROM job WHERE follows = ? ORDER BY seq"),
-      running_jobs_(database,
-                    "SELECT id FROM job WHERE ended_at ISNULL AND state = 1 ORDER BY seq"),
+      running_(database, "SELECT id FROM job WHERE ended_at ISNULL AND state = 1 ORDER BY seq"),
       sum_finished_(database, "SELECT coalesce(sum(kept), 0) FROM job WHERE ended_at NOTNULL"),
       oldest_finished_(database,
                        "SELECT seq, kept, ended_at FROM job WHERE ended_at NOTNULL "
@@ -102,8 +101,7 @@ std::optional<SqliteWrites::Standing> SqliteWrites::find(const JobId& id) {
 
 /// Nothing when this is not the attempt that the job is at.
 std::optional<SqliteWrites::Standing> SqliteWrites::find_attempt(const JobId& id, Attempt attempt) {
-  auto known = running_.extract(id);
-  auto job = known.empty() ? find(id) : std::optional(std::move(known.mapped()));
+  auto job = find(id);
   if (job && job->state == StoredState::running && job->attempt == attempt) return job;
   return std::nullopt;
 }
@@ -208,7 +206,7 @@ void SqliteWrites::make_signal(std::string_view client, std::string_view name,
 }
 
 std::optional<JobJournal::Started> SqliteWrites::start(const JobId& id) {
-  auto job = find(id);
+  const auto job = find(id);
   if (!job || job->state != StoredState::queued || job->follows) return std::nullopt;
   JobJournal::Started started{job->attempt + 1, {}};
   set_state(job->order, StoredState::running, started.attempt, job->forgiven);
@@ -216,9 +214,6 @@ std::optional<JobJournal::Started> SqliteWrites::start(const JobId& id) {
     if (first_piece_.with(piece_row(job->order, 0)).next()) started.block = first_piece_.text(0);
     first_piece_.reset();
   }
-  job->state = StoredState::running;
-  job->attempt = started.attempt;
-  running_.insert_or_assign(id, std::move(*job));
   return started;
 }
 
@@ -303,9 +298,9 @@ SqliteWrites::Effect SqliteWrites::purge(const JobId& id) {
 
 JobJournal::Reclaimed SqliteWrites::reclaim(const JobJournal::Backoff& backoff, SystemTime now) {
   std::vector<JobId> ids;
-  running_jobs_.with();
-  while (running_jobs_.next()) ids.push_back(running_jobs_.text(0));
-  running_jobs_.reset();
+  running_.with();
+  while (running_.next()) ids.push_back(running_.text(0));
+  running_.reset();
   JobJournal::Reclaimed reclaimed;
   for (const auto& id : ids) {
     const auto job = find(id);
@@ -402,7 +397,6 @@ std::vector<JobId> SqliteWrites::abort_followers(const JobId& id, AcceptanceOrde
 
 void SqliteWrites::end_alone(const JobId& id, const Standing& job, const Ending& ending,
                              SystemTime now) {
-  running_.erase(id);
   if (first_end_) first_end_ = std::min(*first_end_, now);
   const auto* const result = ending.result;
   const std::uint64_t bytes = result != nullptr && result->bytes ? byte_count(*result->bytes) : 0;
@@ -439,7 +433,6 @@ void SqliteWrites::free_names(const JobId& id, const Standing& job, StoredState 
 void SqliteWrites::forget_counts() noexcept {
   finished_bytes_.reset();
   first_end_.reset();
-  running_.clear();
 }
 
 std::uint64_t& SqliteWrites::finished_bytes() {

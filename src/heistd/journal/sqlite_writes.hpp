@@ -4,7 +4,6 @@
 #include <heistd/journal/job_journal.hpp>
 #include <heistd/journal/sqlite_database.hpp>
 #include <optional>
-#include <unordered_map>
 #include <vector>
 
 namespace heistd {
@@ -92,9 +91,6 @@ class SqliteWrites {
   const JournalBounds bounds_;
   std::optional<std::uint64_t> finished_bytes_;  ///< empty: to be added up
   std::optional<SystemTime> first_end_;  ///< no finished job has ended before; empty: look it up
-  /// Jobs as they were started, so that their ends need not look for them: a hint, of which any may
-  /// be missing.
-  std::unordered_map<JobId, Standing> running_;
 
   SqliteStatement find_;
   SqliteStatement insert_job_;
@@ -112,7 +108,7 @@ class SqliteWrites {
   SqliteStatement kept_;
   SqliteStatement release_followers_;
   SqliteStatement followers_;
-  SqliteStatement running_jobs_;
+  SqliteStatement running_;
   SqliteStatement sum_finished_;
   SqliteStatement oldest_finished_;
   SqliteStatement make_signal_;
