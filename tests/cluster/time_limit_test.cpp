@@ -64,8 +64,9 @@ TEST_P(ClusterTimeLimit, limit_when_of_no_length_then_aborts_while_all_agents_yi
 }
 
 TEST_P(ClusterTimeLimitFree, limits_that_end_together_when_one_listener_waits_then_others_abort) {
-  const auto first = AbortSignal::timeout(scheduler(), 1ms);
-  const auto second = AbortSignal::timeout(scheduler(), 1ms);
+  constexpr auto limit = 50ms;  // a listener that is added after the end is not told
+  const auto first = AbortSignal::timeout(scheduler(), limit);
+  const auto second = AbortSignal::timeout(scheduler(), limit);
   const auto both_abort = [&] { return first.aborted() && second.aborted(); };
   std::atomic<int> waited{0};
   const auto wait = [&] { waited += comes_true(both_abort) ? 1 : 0; };
