@@ -143,8 +143,8 @@ void set_callbacks(CURL* curl, Exchange& exchange) {
   curl_easy_setopt(curl, CURLOPT_NOPROGRESS, 0L);
 }
 
-/// A server that is silent for a minute is lost; or, where it may have to be, one whose system does
-/// not answer any more.
+/// A server that is silent for a minute is given up. If the request may take long, only a server is
+/// whose system does not answer any more.
 void set_patience(CURL* curl, const Request& request) {
   if (request.may_take_long) {
     curl_easy_setopt(curl, CURLOPT_TCP_KEEPALIVE, 1L);

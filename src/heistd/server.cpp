@@ -115,9 +115,9 @@ Server::Server(Options options, const KindTable& kinds)
   await_signal();
 }
 
-/// Of which the service manager would not hear that they stand still. The journal's do so while the
-/// disk does, and a new server would not get on either, but each running job would have lost an
-/// attempt.
+/// A thread of connections may stand still while the network thread does not, and the service
+/// manager is to hear of that. The journal's threads are not watched: they stand still while the
+/// disk does. A new server would not get on then, and each running job would have lost an attempt.
 void Server::watch_threads() {
   for (const auto& thread : threads_) {
     pulse_.watch([&io = thread->io()](auto answer) { asio::post(io, std::move(answer)); });

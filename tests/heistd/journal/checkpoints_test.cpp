@@ -10,6 +10,19 @@
 namespace heistd {
 namespace {
 
+TEST(SqliteDatabaseTest, checkpoint_when_the_connection_is_new_then_the_log_is_copied) {
+  const ScratchDirectory directory;
+  const auto file = directory.path() / "database";
+  SqliteDatabase written(file, SqliteDatabase::Access::write);
+  ASSERT_EQ(written.text("PRAGMA journal_mode = WAL"), "wal");
+  written.execute("PRAGMA wal_autocheckpoint = 0; CREATE TABLE item(bytes BLOB)");
+  written.execute("INSERT INTO item VALUES(randomblob(1 << 20))");
+  ASSERT_LT(std::filesystem::file_size(file), mib);
+  SqliteDatabase copying(file, SqliteDatabase::Access::write);
+  copying.checkpoint();
+  EXPECT_GE(std::filesystem::file_size(file), mib);
+}
+
 TEST(CheckpointsTest, commit_when_more_is_written_than_the_log_may_have_then_it_begins_anew) {
   const ScratchDirectory directory;
   const auto file = directory.path() / "database";
