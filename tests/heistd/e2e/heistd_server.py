@@ -267,7 +267,11 @@ class Server:
                 raw.close()
 
     def _ended(self):
-        code = self.process.wait(timeout=PATIENCE)
+        try:
+            code = self.process.wait(timeout=PATIENCE)
+        except subprocess.TimeoutExpired:
+            self.process.kill()  # or the thread that reads from it would keep the tests from ending
+            raise
         self.reader.join(timeout=PATIENCE)
         return code
 

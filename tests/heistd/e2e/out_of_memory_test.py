@@ -94,16 +94,21 @@ class KeptWithoutMemory(ServerTest):
         self.server = self.start("--data", data, environment=environment)
         self.server.post("/jobs/digest?wait=1")
 
+    def read(self, path):
+        """Asks again where the uploads that are being read left no memory for the reply."""
+        return until(lambda: (reply := self.server.get(path)).status == 200 and reply, "memory").json
+
     def test_jobs_when_their_uploads_do_not_fit_together_then_one_after_the_other_is_done(self):
         self.begin()
         uploads = [os.urandom(16 * MIB) for _ in range(10)]
         jobs = [self.server.accepted("/jobs/digest?delay=3000", upload) for upload in uploads]
         leave_memory(self.server, 20 * MIB)
         for job, upload in zip(jobs, uploads):
-            done = self.server.finished(job)
+            until(lambda: self.read(job)["state"] in ("done", "failed"), f"{job} to finish")
+            done = self.read(job)
             # One for which an agent found no memory has failed.
             if done["state"] == "done":
-                result = self.server.get(f"{job}/result").json
+                result = self.read(f"{job}/result")
                 self.assertEqual(result["sha256"], hashlib.sha256(upload).hexdigest())
             else:
                 self.assertEqual(done["error"]["code"], "out_of_memory")
