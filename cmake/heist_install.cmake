@@ -77,6 +77,6 @@ heist_install_pc(heist-parallel "Parallel loops on the agents of heist" heist_pa
 heist_install_pc(heist-asio "Handlers of Asio at priorities" "" "heist = ${PROJECT_VERSION}" "")
 if(TARGET heist_jobs)
   heist_install_pc(heist-jobs "A job server with kinds of jobs of one's own" heist_jobs
-    "heist = ${PROJECT_VERSION}" "-lssl -lcrypto -lsqlite3 -lprometheus-cpp-core -lsystemd")
+    "heist = ${PROJECT_VERSION}" "-lssl -lcrypto -lsqlite3 -lpq -lprometheus-cpp-core -lsystemd")
 endif()
 heist_install_pc(heist-execution "Senders at priorities" "" "heist = ${PROJECT_VERSION}" "")
