@@ -3,6 +3,8 @@
 # The reference shares no code with the library, and knows no threads.
 list(REMOVE_ITEM folders reference)
 set(options_of_history "--gtest_filter=HistoryOfThreads*")
+# The server would have to be an emulated one, too.
+list(REMOVE_ITEM folders postgresql)
 # qemu aborts when a child of a program with threads starts a thread.
 set(options_of_api "--gtest_filter=-Fork.child_when_it_makes_agents_of_its_own_*:Fork.child_when_forked_amid_*")
 # qemu sets no limit of a program's memory (RLIMIT_AS).

@@ -1,4 +1,4 @@
-// Backoff: how long a job waits before it is tried again.
+// Backoff: how long something waits before it is tried again.
 #pragma once
 
 #include <chrono>
@@ -12,13 +12,19 @@ namespace heistd {
 /// process, shall not come again together.
 class Backoff {
  public:
+  using Pause = std::chrono::milliseconds;
+
+  /// That of jobs. With others the first one is doubled six times at most.
   /// Errors: std::exception when the system has no random numbers.
-  Backoff() : chance_(std::random_device()()) {}
+  explicit Backoff(Pause first = std::chrono::seconds(1), Pause most = std::chrono::minutes(1))
+      : first_(first), most_(most), chance_(std::random_device()()) {}
 
   /// The pause after so many attempts, one at least.
-  [[nodiscard]] std::chrono::milliseconds operator()(Attempt attempts) noexcept;
+  [[nodiscard]] Pause operator()(Attempt attempts) noexcept;
 
  private:
+  const Pause first_;
+  const Pause most_;
   std::minstd_rand chance_;
 };
 

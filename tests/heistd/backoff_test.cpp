@@ -23,6 +23,13 @@ TEST(BackoffTest, pause_when_attempts_grow_then_it_doubles_up_to_a_minute_and_ch
   }
 }
 
+TEST(BackoffTest, pause_when_other_ones_are_asked_for_then_it_grows_from_the_first_to_the_last) {
+  Backoff backoff(milliseconds(100), milliseconds(5000));
+  EXPECT_LT(backoff(1), milliseconds(200));
+  EXPECT_GE(backoff(3), milliseconds(400));
+  EXPECT_LT(backoff(1000), milliseconds(10'000));
+}
+
 TEST(BackoffTest, pause_when_many_fail_together_then_they_do_not_come_again_together) {
   Backoff backoff;
   std::set<milliseconds> pauses;

@@ -1,0 +1,67 @@
+// PostgresQueue: calls that wait to be sent, in the batches in which they will be.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <deque>
+#include <functional>
+#include <heistd/postgresql/postgres_call.hpp>
+#include <optional>
+#include <vector>
+
+namespace heistd {
+
+/// A call with who waits for its answer.
+struct PostgresAsked {
+  using Clock = std::chrono::steady_clock;
+  using Done = std::function<void(PostgresResult)>;
+
+  PostgresCall call;
+  Done done;
+  Clock::time_point deadline = Clock::time_point::max();  ///< by which it is to be sent
+};
+using PostgresAsks = std::vector<PostgresAsked>;
+
+/// Calls that are, or will be, one transaction.
+struct PostgresTurn {
+  PostgresAsks asks = {};
+  bool may_grow = true;
+  unsigned conflicts = 0;  ///< that it has had with other transactions
+};
+
+/// Turns in the order in which they were asked for, which is also that of their deadlines.
+///
+/// Thread: one at a time.   Errors: std::bad_alloc; nothing was added then.
+class PostgresQueue {
+ public:
+  /// A turn gets no more calls than this.
+  explicit PostgresQueue(std::size_t most_of_turn) : most_of_turn_(most_of_turn) {}
+
+  /// How many calls wait.
+  [[nodiscard]] std::size_t size() const noexcept { return size_; }
+  /// When the first of them is over; there must be one.
+  [[nodiscard]] PostgresAsked::Clock::time_point deadline() const {
+    return turns_.front().asks.front().deadline;
+  }
+
+  void add(PostgresAsked asked);
+  /// The next turn; none has no calls.
+  [[nodiscard]] std::optional<PostgresTurn> take();
+  /// It is the next one again, as it is.
+  void put_back(PostgresTurn turn);
+  /// It failed at this call, or, past the last, as a whole: its parts are the next ones, that call
+  /// alone. If all of them fail, too, that costs a logarithm of times what the turn has cost.
+  void put_back_in_parts(PostgresTurn turn, std::size_t failed);
+
+  [[nodiscard]] PostgresAsks take_overdue(PostgresAsked::Clock::time_point now);
+  [[nodiscard]] PostgresAsks take_all() {
+    return take_overdue(PostgresAsked::Clock::time_point::max());
+  }
+
+ private:
+  const std::size_t most_of_turn_;
+  std::size_t size_ = 0;
+  std::deque<PostgresTurn> turns_;
+};
+
+}  // namespace heistd
