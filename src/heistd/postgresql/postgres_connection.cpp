@@ -95,18 +95,22 @@ void PostgresConnection::send() {
 void PostgresConnection::on_writable() {
   awaits_output_ = false;
   if (batch_) send();
-  receive();
+  take_input();
 }
 
 void PostgresConnection::await_input() { wait(Wait::wait_read, &PostgresConnection::on_readable); }
 
 void PostgresConnection::on_readable() {
   const bool is_alive = ::PQconsumeInput(connection_.get()) != 0;
-  receive();
+  take_input();
   if (is_closed_) return;
   if (!is_alive) return lose_by_libpq();
+  await_input();
+}
+
+void PostgresConnection::take_input() {
+  receive();
   tell_notifications();
-  if (!is_closed_) await_input();
 }
 
 void PostgresConnection::receive() {

@@ -6,16 +6,22 @@
 namespace heistd {
 
 void PostgresQueue::add(PostgresAsked asked) {
-  const bool fits =
-      !turns_.empty() && turns_.back().may_grow && turns_.back().asks.size() < most_of_turn_;
-  if (!fits) {
+  const auto bytes = asked.call.parameters.bytes();
+  if (fits_last_turn(bytes)) {
+    turns_.back().asks.push_back(std::move(asked));
+  } else {
     PostgresTurn turn;
     turn.asks.push_back(std::move(asked));
     turns_.push_back(std::move(turn));
-  } else {
-    turns_.back().asks.push_back(std::move(asked));
   }
+  turns_.back().bytes += bytes;
   ++size_;
+}
+
+bool PostgresQueue::fits_last_turn(std::size_t bytes) const noexcept {
+  if (turns_.empty()) return false;
+  const auto& last = turns_.back();
+  return last.may_grow && last.asks.size() < most_calls_ && last.bytes + bytes <= most_bytes_;
 }
 
 std::optional<PostgresTurn> PostgresQueue::take() {

@@ -25,6 +25,7 @@ using PostgresAsks = std::vector<PostgresAsked>;
 /// Calls that are, or will be, one transaction.
 struct PostgresTurn {
   PostgresAsks asks = {};
+  std::size_t bytes = 0;  ///< of their values
   bool may_grow = true;
   unsigned conflicts = 0;  ///< that it has had with other transactions
 };
@@ -34,8 +35,9 @@ struct PostgresTurn {
 /// Thread: one at a time.   Errors: std::bad_alloc; nothing was added then.
 class PostgresQueue {
  public:
-  /// A turn gets no more calls than this.
-  explicit PostgresQueue(std::size_t most_of_turn) : most_of_turn_(most_of_turn) {}
+  /// A turn gets no more calls than this, and, if it has several, no more bytes.
+  PostgresQueue(std::size_t most_calls, std::size_t most_bytes)
+      : most_calls_(most_calls), most_bytes_(most_bytes) {}
 
   /// How many calls wait.
   [[nodiscard]] std::size_t size() const noexcept { return size_; }
@@ -59,7 +61,10 @@ class PostgresQueue {
   }
 
  private:
-  const std::size_t most_of_turn_;
+  [[nodiscard]] bool fits_last_turn(std::size_t bytes) const noexcept;
+
+  const std::size_t most_calls_;
+  const std::size_t most_bytes_;
   std::size_t size_ = 0;
   std::deque<PostgresTurn> turns_;
 };

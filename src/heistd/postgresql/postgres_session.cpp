@@ -29,7 +29,7 @@ PostgresSession::PostgresSession(boost::asio::any_io_executor executor, Postgres
       backoff_(limits.first_pause, limits.longest_pause),
       pause_(executor_),
       overdue_(executor_),
-      queue_(limits.max_batch) {
+      queue_(limits.max_batch, limits.max_batch_bytes) {
   boost::asio::post(executor_, while_alive([this] { connect(); }));
 }
 

@@ -15,9 +15,10 @@ struct PostgresLimits {
   /// A batch without an answer ends with its connection. The server cancels a statement that takes
   /// more than four fifths of that.
   Duration batch_time = std::chrono::seconds(10);
-  Duration wait_time = std::chrono::seconds(10);  ///< of a call, until it is sent
-  std::size_t max_waiting = 10'000;               ///< calls
-  std::size_t max_batch = 1000;                   ///< calls
+  Duration wait_time = std::chrono::seconds(10);        ///< of a call, until it is sent
+  std::size_t max_waiting = 10'000;                     ///< calls
+  std::size_t max_batch = 1000;                         ///< calls
+  std::size_t max_batch_bytes = std::size_t{8} << 20U;  ///< of values, unless a call has more
   // Between attempts to connect, as of Backoff.
   Duration first_pause{100};
   Duration longest_pause = std::chrono::seconds(5);
