@@ -30,6 +30,12 @@ Text text_of(JournalFault fault) noexcept {
       return {"a newer version of the server has made it", "start that version"};
     case JournalFault::out_of_memory:
       return {"there is no memory left", "try again later"};
+    case JournalFault::unreachable:
+      return {"the database cannot be reached", "the server goes on by itself when it can be"};
+    case JournalFault::unknown_outcome:
+      return {"the connection to the database was lost before it answered",
+              "whether it was stored is not known: repeat the request with its Idempotency-Key, or "
+              "look for what it was to do"};
     case JournalFault::io_failed:
       break;
   }

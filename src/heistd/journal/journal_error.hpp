@@ -17,6 +17,8 @@ enum class JournalFault : std::uint8_t {
   in_use,
   too_new,
   out_of_memory,
+  unreachable,
+  unknown_outcome,
 };
 
 /// What an error number of the system means for a journal.

@@ -1,5 +1,5 @@
 #include <algorithm>
-#include <charconv>
+#include <heistd/journal/encoded_parameters.hpp>
 #include <heistd/journal/sqlite_reads.hpp>
 #include <heistd/journal/sqlite_schema.hpp>
 #include <limits>
@@ -56,6 +56,12 @@ class RunEnd {
   SqliteStatement& statement_;
 };
 
+JobParameters read_parameters(std::string_view text) {
+  auto parameters = decode_parameters(text);
+  if (!parameters) throw SqliteError({JournalFault::corrupt, "a job's parameters cannot be read"});
+  return std::move(*parameters);
+}
+
 StoredJob read_job(SqliteStatement& statement, SystemTime now) {
   Row row(statement);
   StoredJob job;
@@ -63,7 +69,7 @@ StoredJob read_job(SqliteStatement& statement, SystemTime now) {
   job.id = row.text();
   job.client = row.text();
   job.kind = row.text();
-  job.parameters = decode_parameters(row.text());
+  job.parameters = read_parameters(row.text());
   job.signal_name = row.text();
   job.priority = row.optional(&Row::number<heist::TaskPriority>);
   const auto may_start = row.time();
@@ -105,39 +111,7 @@ struct Wanted {
   std::optional<std::int64_t> is_delayed;  ///< of queued ones
 };
 
-std::string_view take_text(std::string_view& text) {
-  std::size_t size = 0;
-  const auto* const end = text.data() + text.size();
-  const auto found = std::from_chars(text.data(), end, size);
-  const auto start = static_cast<std::size_t>(found.ptr - text.data()) + 1;
-  if (found.ec != std::errc() || start > text.size() || size > text.size() - start) {
-    throw SqliteError({JournalFault::corrupt, "a job's parameters cannot be read"});
-  }
-  const auto taken = text.substr(start, size);
-  text.remove_prefix(start + size);
-  return taken;
-}
-
 }  // namespace
-
-std::string encode(const JobParameters& parameters) {
-  std::string text;
-  for (const auto& [name, value] : parameters) {
-    text += std::to_string(name.size()) + ":" + name;
-    text += std::to_string(value.size()) + ":" + value;
-  }
-  return text;
-}
-
-JobParameters decode_parameters(std::string_view text) {
-  JobParameters parameters;
-  while (!text.empty()) {
-    const auto name = take_text(text);
-    const auto value = take_text(text);
-    parameters.emplace_back(name, value);
-  }
-  return parameters;
-}
 
 SqliteReads::SqliteReads(SqliteDatabase& database)
     : find_(database, columns + "WHERE id = ?"),

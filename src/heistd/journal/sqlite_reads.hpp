@@ -50,8 +50,4 @@ class SqliteReads {
   SqliteStatement result_;
 };
 
-/// Parameters as one text, and back: each name and value behind its length and a colon.
-[[nodiscard]] std::string encode(const JobParameters& parameters);
-[[nodiscard]] JobParameters decode_parameters(std::string_view text);
-
 }  // namespace heistd

@@ -1,5 +1,5 @@
 #include <algorithm>
-#include <heistd/journal/sqlite_reads.hpp>
+#include <heistd/journal/encoded_parameters.hpp>
 #include <heistd/journal/sqlite_schema.hpp>
 #include <heistd/journal/sqlite_writes.hpp>
 #include <iterator>

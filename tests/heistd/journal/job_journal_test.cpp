@@ -6,8 +6,7 @@ namespace {
 
 template <class Implementation>
 class JobJournalTest : public JournalTest<Implementation> {};
-using Implementations = testing::Types<InMemory, OnDisk>;
-TYPED_TEST_SUITE(JobJournalTest, Implementations);
+TYPED_TEST_SUITE(JobJournalTest, Journals);
 
 TYPED_TEST(JobJournalTest, submit_then_all_that_was_given_is_kept) {
   auto job = new_job(1, "some bytes");

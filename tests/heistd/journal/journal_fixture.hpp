@@ -7,6 +7,7 @@
 #include <heistd/journal/job_journal.hpp>
 #include <heistd/journal/memory_journal.hpp>
 #include <heistd/journal/sqlite_journal.hpp>
+#include <heistd/limits.hpp>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -14,6 +15,9 @@
 #include <vector>
 
 #include "scratch_directory.hpp"
+#ifdef HEIST_POSTGRESQL
+#include "postgres_on_its_thread.hpp"
+#endif
 
 namespace heistd {
 
@@ -64,6 +68,26 @@ struct OnDisk {
   }
   ScratchDirectory directory;
 };
+#ifdef HEIST_POSTGRESQL
+/// In the database that the environment names, of which all that heistd has there is dropped.
+struct InPostgres {
+  InPostgres() {
+    drop_schema();
+    migrate("");
+  }
+  std::unique_ptr<JobJournal> open(JournalBounds /*it has no such*/, JournalClock clock) {
+    return std::make_unique<PostgresOnItsThread>(std::move(clock));
+  }
+};
+#endif
+
+#ifdef HEIST_POSTGRESQL
+using Journals = testing::Types<InPostgres>;
+using LastingJournals = Journals;
+#else
+using Journals = testing::Types<InMemory, OnDisk>;
+using LastingJournals = testing::Types<OnDisk>;
+#endif
 
 /// The clock stands still until the test moves it.
 template <class Implementation>

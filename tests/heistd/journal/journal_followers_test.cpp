@@ -26,8 +26,7 @@ class JournalFollowersTest : public JournalTest<Implementation> {
     EXPECT_NE(job.error->message.find(id_of(predecessor)), std::string::npos);
   }
 };
-using Implementations = testing::Types<InMemory, OnDisk>;
-TYPED_TEST_SUITE(JournalFollowersTest, Implementations);
+TYPED_TEST_SUITE(JournalFollowersTest, Journals);
 
 // Rule: JRN-8
 TYPED_TEST(JournalFollowersTest, complete_then_all_its_followers_may_start_and_not_before) {

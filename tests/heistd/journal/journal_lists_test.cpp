@@ -21,8 +21,7 @@ class JournalListsTest : public JournalTest<Implementation> {
     return found;
   }
 };
-using Implementations = testing::Types<InMemory, OnDisk>;
-TYPED_TEST_SUITE(JournalListsTest, Implementations);
+TYPED_TEST_SUITE(JournalListsTest, Journals);
 
 TYPED_TEST(JournalListsTest, list_then_a_client_s_jobs_come_in_the_order_of_acceptance) {
   for (const int number : {5, 3, 8}) this->submit(new_job(number));
@@ -85,20 +84,22 @@ TYPED_TEST(JournalListsTest, list_when_longer_than_asked_for_then_the_next_part_
   EXPECT_FALSE(part.last.has_value());
 }
 
-class DiskListsTest : public JournalListsTest<OnDisk> {};
+template <class Implementation>
+class LastingListsTest : public JournalListsTest<Implementation> {};
+TYPED_TEST_SUITE(LastingListsTest, LastingJournals);
 
-TEST_F(DiskListsTest, list_when_few_of_many_are_asked_for_then_a_part_looks_at_some) {
+TYPED_TEST(LastingListsTest, list_when_few_of_many_are_asked_for_then_a_part_looks_at_some) {
   std::vector<JobJournal::Answer<JobJournal::Submitted>> answers;
   for (std::size_t number = 1; number <= most_looked_at + 1; ++number) {
     auto job = new_job(static_cast<int>(number));
     if (number > most_looked_at) job.kind = "search";
-    answers.push_back(journal->submit(std::move(job)));
+    answers.push_back(this->journal->submit(std::move(job)));
   }
   for (const auto& answer : answers) said(answer);
-  const auto part = list({.kind = "search"});
+  const auto part = this->list({.kind = "search"});
   EXPECT_THAT(part.jobs, IsEmpty());
-  EXPECT_EQ(part.last, find(static_cast<int>(most_looked_at)).order);
-  EXPECT_EQ(listed({.kind = "search", .after = *part.last}).size(), 1U);
+  EXPECT_EQ(part.last, this->find(static_cast<int>(most_looked_at)).order);
+  EXPECT_EQ(this->listed({.kind = "search", .after = *part.last}).size(), 1U);
 }
 
 }  // namespace

@@ -1,0 +1,48 @@
+// HeldJobs: the jobs that this server has claimed.
+#pragma once
+
+#include <cstddef>
+#include <heistd/journal/job_record.hpp>
+#include <heistd/postgresql/postgres_date.hpp>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+namespace heistd {
+
+/// A claimed job, and where the database has it.
+struct HeldJob {
+  PostgresDate day;
+  std::int64_t place = 0;
+  std::int32_t lane = 0;
+  Attempt attempt = 0;
+  bool is_ending = false;  ///< its end was asked for, maybe with an answer that was lost
+};
+
+/// Thread: one at a time.
+class HeldJobs {
+ public:
+  /// Errors: std::bad_alloc.
+  void add(const JobId& id, const HeldJob& job) { jobs_.insert_or_assign(id, job); }
+  void remove(const JobId& id) noexcept { jobs_.erase(id); }
+  void clear() noexcept { jobs_.clear(); }
+
+  /// Null when this is not the attempt that the server has claimed.
+  [[nodiscard]] HeldJob* find(const JobId& id, Attempt attempt) noexcept {
+    const auto found = jobs_.find(id);
+    return found != jobs_.end() && found->second.attempt == attempt ? &found->second : nullptr;
+  }
+
+  /// Each lane as often as a held job has it.   Errors: std::bad_alloc.
+  [[nodiscard]] std::vector<std::int32_t> lanes() const {
+    std::vector<std::int32_t> lanes;
+    lanes.reserve(jobs_.size());
+    for (const auto& [id, job] : jobs_) lanes.push_back(job.lane);
+    return lanes;
+  }
+
+ private:
+  std::unordered_map<JobId, HeldJob> jobs_;
+};
+
+}  // namespace heistd

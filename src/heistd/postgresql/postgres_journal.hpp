@@ -1,0 +1,97 @@
+// PostgresJournal: a journal that many servers share.
+#pragma once
+
+#include <boost/asio/any_io_executor.hpp>
+#include <heist/detail/sync.hpp>
+#include <heistd/journal/job_journal.hpp>
+#include <heistd/postgresql/held_jobs.hpp>
+#include <heistd/postgresql/postgres_requests.hpp>
+#include <heistd/postgresql/postgres_session.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace heistd {
+
+/// Keeps everything in a database of PostgreSQL, whose tables migrate() makes; ADR 0081 says how
+/// servers share it. An answer comes when the database has committed what it says.
+///
+/// The attempts of this journal are those that it has started since it was made, or claimed; who
+/// ends another one is late.
+///
+/// Thread: any for the calls, which go to the executor's thread, the one on which it is made and
+///         destroyed.
+/// Errors: where the connection was lost before the answer came, a request is made again, unless
+///         there is no connection for too long; then it is not known whether it took effect.
+class PostgresJournal : public JobJournal {
+ public:
+  struct Options {
+    PostgresTarget target;
+    std::string node;  ///< the name of this server; each has another one
+    std::chrono::milliseconds lease = std::chrono::seconds(10);
+    PostgresLimits limits = {};
+    JournalClock clock = {};  ///< empty: the database's, as all servers have it
+  };
+
+  /// Begins to connect.
+  PostgresJournal(boost::asio::any_io_executor network, Options options);
+  ~PostgresJournal() override;
+  PostgresJournal(const PostgresJournal&) = delete;
+  PostgresJournal& operator=(const PostgresJournal&) = delete;
+
+  [[nodiscard]] Answer<Submitted> submit(NewJob job) override;
+  [[nodiscard]] Answer<std::vector<Submitted>> submit_all(std::vector<NewJob> jobs) override;
+  [[nodiscard]] Answer<std::optional<Started>> start(JobId id) override;
+  [[nodiscard]] Answer<Ended> complete(JobId id, Attempt attempt, StoredResult result) override;
+  [[nodiscard]] Answer<Ended> fail(JobId id, Attempt attempt, StoredError error,
+                                   std::optional<std::chrono::milliseconds> retry_after) override;
+  [[nodiscard]] Answer<Effect> release(JobId id, Attempt attempt) override;
+  [[nodiscard]] Answer<Ended> abort(JobId id, StoredError why) override;
+  [[nodiscard]] Answer<Effect> set_priority(JobId id, heist::TaskPriority priority) override;
+  [[nodiscard]] Answer<Effect> requeue(JobId id) override;
+  [[nodiscard]] Answer<Effect> purge(JobId id) override;
+  [[nodiscard]] Answer<Reclaimed> reclaim(Backoff backoff) override;
+  [[nodiscard]] Answer<Effect> set_signal(std::string client, std::string name,
+                                          heist::TaskPriority priority) override;
+  [[nodiscard]] Answer<Ended> drop_signal(std::string client, std::string name) override;
+  [[nodiscard]] Answer<Effect> set_pause(StoredPause what, bool on,
+                                         heist::TaskPriority signal_priority) override;
+  [[nodiscard]] Answer<std::vector<StoredPause>> pauses() override;
+  [[nodiscard]] Answer<std::vector<StoredSignal>> signals() override;
+  [[nodiscard]] Answer<std::optional<StoredJob>> find(JobId id) override;
+  [[nodiscard]] Answer<std::size_t> count(Which which) override;
+  [[nodiscard]] Answer<std::vector<StoredJob>> load(Which which, AcceptanceOrder after,
+                                                    std::size_t most) override;
+  [[nodiscard]] Answer<JobPage<StoredJob>> list(std::string client, JobQuery query) override;
+  [[nodiscard]] Answer<std::string> read_payload(JobId id, ByteRange range) override;
+  [[nodiscard]] Answer<std::string> read_result(JobId id, ByteRange range) override;
+  [[nodiscard]] std::uint64_t late_ends() const noexcept override {
+    return late_ends_.load(heist::detail::sync::relaxed);  // relaxed: only a number
+  }
+
+ private:
+  void begin_session();
+  [[nodiscard]] std::optional<SystemTime> clock() const;
+  template <class T, class Ask>
+  Answer<T> answer(Ask ask);
+  template <class T, class Make, class Read>
+  Answer<T> write(Make make, Read read);
+  template <class T, class Make, class Read>
+  Answer<T> read(Make make, Read read);
+  template <class T, class Ask>
+  Answer<T> end_attempt(JobId id, Attempt attempt, Ask ask);
+  template <class T, class Make, class Read>
+  Answer<T> end_by(JobId id, Attempt attempt, Make make, Read read);
+  Answer<std::string> read_part(PostgresStatement statement, JobId id, ByteRange range);
+  void count_late() noexcept;
+
+  const boost::asio::any_io_executor network_;
+  const Options options_;
+  HeldJobs held_;
+  heist::detail::sync::atomic<std::uint64_t> late_ends_{0};
+  PostgresRequests requests_;
+  PostgresSession written_;
+  PostgresSession read_;  ///< so that a large result that is read delays no other answer
+};
+
+}  // namespace heistd

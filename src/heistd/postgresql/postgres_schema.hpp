@@ -1,0 +1,26 @@
+// What heistd's servers share in a database: its version, and how it is made.
+#pragma once
+
+#include <stdexcept>
+#include <string>
+
+namespace heistd {
+
+/// The version of the tables and functions that this program knows.
+inline constexpr int schema_version = 1;
+
+/// A database that cannot be used as it is. The text says why, and what to do.
+class SchemaRefused : public std::runtime_error {
+ public:
+  using runtime_error::runtime_error;
+};
+
+/// Makes the schema `heistd` in a database, or brings it to this program's version; all of that is
+/// one transaction. Gives the version that was there, 0 for none. The target is as of
+/// PostgresTarget.
+///
+/// Thread: any.   Blocks: until the database has done it; another one that migrates goes first.
+/// Errors: SchemaRefused; std::invalid_argument for a target that cannot be read.
+int migrate(const std::string& target);
+
+}  // namespace heistd

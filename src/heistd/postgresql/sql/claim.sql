@@ -1,0 +1,193 @@
+-- How jobs are claimed.
+
+-- Holds the session of this connection until the transaction ends; false when it is over.
+CREATE OR REPLACE FUNCTION hold_session() RETURNS boolean LANGUAGE plpgsql AS $$
+BEGIN
+  PERFORM FROM node WHERE node = this_node() AND session = this_session() AND lease_until > clock_timestamp() FOR SHARE;
+  RETURN FOUND;
+END $$;
+
+-- Claims a job that waits for nothing but its turn or a time; nothing when there is none. The attempt, the first bytes
+-- of the payload, and where the job is.
+CREATE OR REPLACE FUNCTION start(its_id uuid, most_bytes int, again boolean)
+RETURNS TABLE(its_attempt int, first_bytes bytea, its_day date, its_place bigint, its_lane int) LANGUAGE plpgsql AS $$
+DECLARE
+  held open := lock_open(its_id);
+BEGIN
+  IF held.place IS NULL OR held.follows IS NOT NULL OR NOT hold_session() THEN
+    RETURN;
+  END IF;
+  its_attempt := held.attempt + 1;
+  IF again AND held.node = this_node() THEN
+    its_attempt := held.attempt;
+  ELSIF held.node IS NOT NULL THEN
+    RETURN;
+  ELSE
+    UPDATE open SET node = this_node(), attempt = its_attempt, due = NULL, expires_at = NULL, returned = false
+    WHERE place = held.place;
+  END IF;
+  first_bytes := (SELECT substring(payload FOR most_bytes) FROM job WHERE day = held.day AND place = held.place);
+  its_day := held.day;
+  its_place := held.place;
+  its_lane := held.lane;
+  RETURN NEXT;
+END $$;
+
+-- How far cursors may go. Places are drawn in transactions that have their number by then, and which end in any order.
+-- `mark` is a place and `until` the number of a transaction, noted together: once all transactions before `until` have
+-- ended, no place up to `mark` can come any more, and `safe` is that place. A snapshot that is only held has no number,
+-- so it holds up no cursor.
+CREATE OR REPLACE FUNCTION next_mark(
+  mark bigint, until bigint, OUT safe bigint, OUT new_mark bigint, OUT new_until bigint)
+LANGUAGE plpgsql AS $$
+DECLARE
+  now pg_snapshot := pg_current_snapshot();
+BEGIN
+  new_mark := mark;
+  new_until := until;
+  IF pg_snapshot_xmin(now)::text::bigint >= until THEN
+    safe := mark;
+    new_until := pg_snapshot_xmax(now)::text::bigint;
+    new_mark := coalesce(pg_sequence_last_value('places'), 0);
+  END IF;
+END $$;
+
+-- Gives jobs their turn of which the time has come, a part of them.
+CREATE OR REPLACE FUNCTION bring_due(most int, now timestamptz) RETURNS void LANGUAGE plpgsql AS $$
+DECLARE
+  number xid8;
+BEGIN
+  IF EXISTS (SELECT FROM open WHERE due <= now) THEN
+    number := pg_current_xact_id();
+    UPDATE open SET turn = nextval('places'), due = NULL
+    WHERE place IN (SELECT place FROM open WHERE due <= now ORDER BY due LIMIT most FOR UPDATE SKIP LOCKED);
+  END IF;
+END $$;
+
+-- Moves the cursors of all lanes as far as they may go.
+CREATE OR REPLACE FUNCTION move_cursors(safe bigint, INOUT cursor_lanes int[], INOUT cursors bigint[])
+LANGUAGE plpgsql AS $$
+BEGIN
+  SELECT array_agg(c.lane), array_agg(c.cursor) INTO cursor_lanes, cursors FROM (
+    SELECT l.lane, greatest(coalesce(c.cursor, 0), least(safe + 1, (
+        SELECT turn FROM open o WHERE o.lane = l.lane AND turn IS NOT NULL AND NOT returned
+          AND turn >= coalesce(c.cursor, 0) AND node IS NULL ORDER BY turn LIMIT 1))) AS cursor
+    FROM lane l LEFT JOIN unnest(cursor_lanes, cursors) c(lane, cursor) USING (lane)) c;
+END $$;
+
+-- Claims up to `size` jobs of a lane, its oldest ones from the cursor on, or those that have come back to it.
+CREATE OR REPLACE FUNCTION take(
+  its_lane int, from_returned boolean, cursor bigint, size bigint, now timestamptz)
+RETURNS bigint[] LANGUAGE plpgsql AS $$
+DECLARE
+  places bigint[];
+BEGIN
+  WITH free AS MATERIALIZED (
+    SELECT * FROM (
+      SELECT ctid FROM open o WHERE NOT from_returned AND lane = its_lane AND turn IS NOT NULL AND NOT o.returned
+        AND turn >= cursor AND node IS NULL AND (expires_at IS NULL OR expires_at > now)
+      ORDER BY turn LIMIT size FOR UPDATE SKIP LOCKED) waiting
+    UNION ALL SELECT * FROM (
+      SELECT ctid FROM open o WHERE from_returned AND lane = its_lane AND o.returned AND node IS NULL
+      ORDER BY turn LIMIT size FOR UPDATE SKIP LOCKED) back),
+  taken AS (
+    UPDATE open SET node = this_node(), attempt = attempt + 1, expires_at = NULL, returned = false
+    FROM free WHERE open.ctid = free.ctid RETURNING place)
+  SELECT array_agg(place) INTO places FROM taken;
+  RETURN coalesce(places, '{}');
+END $$;
+
+-- Claims up to `room` jobs of one priority, the oldest turns first.
+CREATE OR REPLACE FUNCTION claim_level(
+  level int, room int, kinds bytea[], cursor_lanes int[], cursors bigint[], now timestamptz)
+RETURNS bigint[] LANGUAGE plpgsql AS $$
+DECLARE
+  part record;
+  places bigint[] := '{}';
+BEGIN
+  FOR part IN
+    SELECT heads.lane, heads.cursor, heads.returned, count(*) AS size FROM (
+      SELECT l.lane, coalesce(c.cursor, 0) AS cursor, head.turn, head.returned
+      FROM lane l
+      LEFT JOIN signal s USING (signal)
+      LEFT JOIN unnest(cursor_lanes, cursors) c(lane, cursor) USING (lane)
+      CROSS JOIN LATERAL (
+        (SELECT turn, false AS returned FROM open o WHERE o.lane = l.lane AND turn IS NOT NULL AND NOT o.returned
+           AND turn >= coalesce(c.cursor, 0) AND node IS NULL AND (expires_at IS NULL OR expires_at > now)
+         ORDER BY turn LIMIT room)
+        UNION ALL
+        (SELECT turn, true FROM open o WHERE o.lane = l.lane AND o.returned AND node IS NULL ORDER BY turn LIMIT room)
+      ) head
+      WHERE coalesce(l.priority, s.priority) = level AND l.kind = ANY(kinds)
+        AND NOT EXISTS (SELECT FROM pause p WHERE p.client = l.client
+                        AND ((p.what = 0 AND p.name = l.kind) OR (p.what = 1 AND p.name = s.name)))
+      ORDER BY head.turn LIMIT room) heads
+    GROUP BY heads.lane, heads.cursor, heads.returned
+  LOOP
+    places := places || take(part.lane, part.returned, part.cursor, part.size, now);
+  END LOOP;
+  RETURN places;
+END $$;
+
+-- Claims jobs for a server that has `agents`: of each priority no more than the agents that have nothing of that or of
+-- a more urgent one. `held` are the lanes of the jobs that it has already, each as often as it has one. `kinds` are
+-- those that it knows.
+--
+-- A claim looks at each lane from its cursor on: `cursors` are turns, in the order of `cursor_lanes`. Rows that are
+-- dead, though a snapshot still sees them, lie before the cursor, so that their number does not matter. A cursor goes
+-- to the oldest job that nobody has claimed, as far as no older one can come; see `next_mark`.
+--
+-- The first row has what the next claim needs: `mark`, `until` and cursors. Its `it` is null, and `is_over` true when
+-- the session has ended. Each other row is a job.
+CREATE OR REPLACE FUNCTION claim(
+  agents int, held int[], kinds bytea[], most_bytes int,
+  INOUT cursor_lanes int[], INOUT cursors bigint[], INOUT mark bigint, INOUT until bigint, clock timestamptz,
+  OUT is_over boolean, OUT its_lane int,
+  OUT first_bytes bytea, OUT it stored, OUT clock_now timestamptz)
+RETURNS SETOF record LANGUAGE plpgsql AS $$
+DECLARE
+  now timestamptz := coalesce(clock, clock_timestamp());
+  safe bigint;
+  room bigint;
+  places bigint[] := '{}';
+  claimed record;
+BEGIN
+  clock_now := now;
+  is_over := NOT hold_session();
+  IF is_over THEN
+    RETURN NEXT;
+    RETURN;
+  END IF;
+  PERFORM bring_due(1000, now);
+  SELECT m.safe, m.new_mark, m.new_until INTO safe, mark, until FROM next_mark(mark, until) m;
+  IF safe IS NOT NULL THEN
+    SELECT m.cursor_lanes, m.cursors INTO cursor_lanes, cursors FROM move_cursors(safe, cursor_lanes, cursors) m;
+  END IF;
+  FOR level IN REVERSE 2..0 LOOP
+    room := agents - cardinality(places)
+      - (SELECT count(*) FROM unnest(held) h(lane) WHERE priority_of(h.lane) >= level);
+    IF room > 0 THEN
+      places := places
+        || claim_level(level, room::int, kinds, cursor_lanes, cursors, now);
+    END IF;
+  END LOOP;
+  RETURN NEXT;
+  FOR claimed IN
+    SELECT o.lane, s,
+      (SELECT substring(payload FOR most_bytes) FROM job j WHERE j.day = o.day AND j.place = o.place) AS first_bytes
+    FROM open o JOIN lane USING (lane) LEFT JOIN signal USING (signal) JOIN stored s ON s.day = o.day AND s.place = o.place
+    WHERE o.place = ANY(places) ORDER BY coalesce(lane.priority, signal.priority) DESC, o.turn
+  LOOP
+    its_lane := claimed.lane;
+    it := claimed.s;
+    first_bytes := claimed.first_bytes;
+    RETURN NEXT;
+  END LOOP;
+END $$;
+
+-- Notes what this server would take now, and so whether it is told of work; null: nothing.
+CREATE OR REPLACE FUNCTION set_would_take(its_priority smallint) RETURNS void LANGUAGE plpgsql AS $$
+BEGIN
+  UPDATE node SET would_take = its_priority
+  WHERE node = this_node() AND session = this_session() AND would_take IS DISTINCT FROM its_priority;
+END $$;

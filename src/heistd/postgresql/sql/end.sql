@@ -1,0 +1,238 @@
+-- How attempts and jobs end, and how jobs come back.
+
+-- Takes what is needed of a job that has not ended, and holds it against others.
+CREATE OR REPLACE FUNCTION lock_open(its_id uuid) RETURNS open LANGUAGE plpgsql AS $$
+DECLARE
+  held open;
+BEGIN
+  SELECT o.* INTO held FROM open o WHERE o.place = (SELECT place FROM job WHERE id = its_id AND state = 0) FOR UPDATE;
+  RETURN held;
+END $$;
+
+-- Ends one job without success. What follows it is left to the caller.
+CREATE OR REPLACE FUNCTION end_alone(
+  held open, its_state smallint, code bytea, message bytea, now timestamptz)
+RETURNS void LANGUAGE plpgsql AS $$
+DECLARE
+  ended job;
+BEGIN
+  DELETE FROM open WHERE place = held.place;
+  UPDATE job SET state = its_state, attempt = held.attempt, forgiven = held.forgiven, error_code = code,
+    error_message = message, ended_at = now, payload = CASE WHEN its_state = 5 THEN payload END
+  WHERE day = held.day AND place = held.place RETURNING client, place, day, id, idempotency_key
+  INTO ended.client, ended.place, ended.day, ended.id, ended.idempotency_key;
+  IF its_state = 5 THEN
+    INSERT INTO dead(client, place, day) VALUES (ended.client, ended.place, ended.day);
+  END IF;
+  IF its_state >= 4 AND ended.idempotency_key IS NOT NULL THEN
+    DELETE FROM idempotency WHERE client = ended.client AND key = ended.idempotency_key AND id = ended.id;
+  END IF;
+END $$;
+
+-- Lets the followers of jobs start that are done.
+CREATE OR REPLACE FUNCTION release_followers(places bigint[], now timestamptz) RETURNS void LANGUAGE plpgsql AS $$
+DECLARE
+  waiting int;
+BEGIN
+  PERFORM pg_current_xact_id();  -- before a place is drawn
+  FOR waiting IN
+    UPDATE open SET follows = NULL, turn = CASE WHEN may_start <= now THEN nextval('places') END,
+      due = CASE WHEN may_start > now THEN may_start END
+    WHERE follows = ANY(places) RETURNING lane
+  LOOP
+    PERFORM tell_of_work(priority_of(waiting));
+  END LOOP;
+END $$;
+
+-- Aborts all that follows a job which has ended without success, and what follows that; says which.
+CREATE OR REPLACE FUNCTION abort_followers(its_place bigint, its_id uuid, now timestamptz) RETURNS uuid[]
+LANGUAGE plpgsql AS $$
+DECLARE
+  places bigint[] := ARRAY[its_place];
+  ids uuid[] := ARRAY[its_id];
+  aborted uuid[] := '{}';
+  followed int := 1;
+  follower open;
+  its uuid;
+BEGIN
+  WHILE followed <= cardinality(places) LOOP
+    FOR follower IN SELECT * FROM open WHERE follows = places[followed] ORDER BY place FOR UPDATE LOOP
+      SELECT id INTO its FROM job WHERE day = follower.day AND place = follower.place;
+      PERFORM end_alone(follower, 4::smallint, 'predecessor_failed', convert_to(
+        'job ' || replace(ids[followed]::text, '-', '') || ', after which this one was to start, has not been done',
+        'UTF8'), now);
+      places := places || follower.place;
+      ids := ids || its;
+      aborted := aborted || its;
+    END LOOP;
+    followed := followed + 1;
+  END LOOP;
+  RETURN aborted;
+END $$;
+
+-- Ends a job without success, and what follows it; says what that was.
+CREATE OR REPLACE FUNCTION end_job(
+  held open, its_id uuid, its_state smallint, code bytea, message bytea, now timestamptz)
+RETURNS uuid[] LANGUAGE plpgsql AS $$
+BEGIN
+  PERFORM end_alone(held, its_state, code, message, now);
+  RETURN abort_followers(held.place, its_id, now);
+END $$;
+
+-- Whether the job has ended with this state and attempt, by a call of which the answer was lost.
+CREATE OR REPLACE FUNCTION has_ended_so(its_id uuid, its_attempt int, its_state smallint) RETURNS boolean
+LANGUAGE plpgsql STABLE AS $$
+BEGIN
+  RETURN EXISTS (SELECT FROM job WHERE id = its_id AND attempt = its_attempt AND state = its_state);
+END $$;
+
+-- Ends attempts with results, one for each place in the arrays; whether each took effect. One statement for all costs a
+-- fraction of one for each.
+CREATE OR REPLACE FUNCTION complete(
+  days date[], places bigint[], attempts int[], descriptions bytea[], results bytea[], again boolean, clock timestamptz)
+RETURNS boolean[] LANGUAGE plpgsql AS $$
+DECLARE
+  now timestamptz := coalesce(clock, clock_timestamp());
+  done bigint[];
+BEGIN
+  PERFORM FROM open WHERE place = ANY(places) ORDER BY place FOR UPDATE;  -- all take them in one order
+  WITH ended AS (
+    DELETE FROM open o USING unnest(days, places, attempts, descriptions, results) e(day, place, attempt, description, result)
+    WHERE o.place = e.place AND o.attempt = e.attempt AND o.node = this_node()
+    RETURNING o.day, o.place, o.attempt, o.forgiven, e.description, e.result),
+  kept AS (
+    UPDATE job j SET state = 2, attempt = e.attempt, forgiven = e.forgiven, result_description = e.description,
+      result_bytes = coalesce(length(e.result), 0), result = e.result, error_code = NULL, error_message = NULL,
+      ended_at = now, payload = NULL
+    FROM ended e WHERE j.day = e.day AND j.place = e.place)
+  SELECT coalesce(array_agg(place), '{}') INTO done FROM ended;
+  PERFORM release_followers(done, now);
+  RETURN ARRAY(
+    SELECT e.place = ANY(done) OR (again AND EXISTS (
+      SELECT FROM job j WHERE j.day = e.day AND j.place = e.place AND j.state = 2 AND j.attempt = e.attempt))
+    FROM unnest(days, places, attempts) WITH ORDINALITY e(day, place, attempt, number) ORDER BY e.number);
+END $$;
+
+CREATE OR REPLACE FUNCTION client_of(its_id uuid) RETURNS bytea LANGUAGE plpgsql STABLE AS $$
+BEGIN
+  RETURN (SELECT client FROM job WHERE id = its_id);
+END $$;
+
+-- Gives a job that was claimed its next turn at that time, or ends it as dead when it has no attempts left.
+CREATE OR REPLACE FUNCTION fail_attempt(
+  held open, its_id uuid, code bytea, message bytea, retry_at timestamptz, now timestamptz,
+  OUT is_dead boolean, OUT aborted uuid[])
+LANGUAGE plpgsql AS $$
+DECLARE
+  number xid8 := pg_current_xact_id();
+BEGIN
+  is_dead := held.attempt - held.forgiven >= held.max_attempts;
+  IF is_dead THEN
+    aborted := end_job(held, its_id, 5::smallint, code, message, now);
+    RETURN;
+  END IF;
+  aborted := '{}';
+  UPDATE job SET error_code = code, error_message = message WHERE day = held.day AND place = held.place;
+  UPDATE open SET node = NULL, returned = false, may_start = retry_at,
+    turn = CASE WHEN retry_at <= now THEN nextval('places') END,
+    due = CASE WHEN retry_at > now THEN retry_at END
+  WHERE place = held.place;
+  PERFORM tell_of_work(priority_of(held.lane));
+END $$;
+
+-- Ends an attempt with an error. `retry_after` is in milliseconds; null: no other attempt.
+CREATE OR REPLACE FUNCTION fail(
+  its_id uuid, its_attempt int, code bytea, message bytea, retry_after bigint, again boolean, clock timestamptz,
+  OUT is_stored boolean, OUT client bytea, OUT aborted uuid[])
+LANGUAGE plpgsql AS $$
+DECLARE
+  held open := lock_open(its_id);
+  now timestamptz := coalesce(clock, clock_timestamp());
+BEGIN
+  IF held.node IS DISTINCT FROM this_node() OR held.attempt <> its_attempt THEN
+    is_stored := again AND (has_ended_so(its_id, its_attempt, 3::smallint) OR has_ended_so(its_id, its_attempt, 5::smallint)
+                            OR held.attempt = its_attempt);
+    RETURN;
+  END IF;
+  is_stored := true;
+  client := client_of(its_id);
+  IF retry_after IS NULL THEN
+    aborted := end_job(held, its_id, 3::smallint, code, message, now);
+  ELSE
+    SELECT f.aborted INTO aborted
+    FROM fail_attempt(held, its_id, code, message, now + retry_after * interval '1 ms', now) f;
+  END IF;
+END $$;
+
+-- Gives a claimed job back, in its old place; the attempt does not count.
+CREATE OR REPLACE FUNCTION give_back(held open) RETURNS void LANGUAGE plpgsql AS $$
+DECLARE
+  number xid8 := pg_current_xact_id();
+BEGIN
+  UPDATE open SET node = NULL, forgiven = forgiven + 1, returned = true,
+    turn = coalesce(turn, nextval('places'))
+  WHERE place = held.place;
+  PERFORM tell_of_work(priority_of(held.lane));
+END $$;
+
+CREATE OR REPLACE FUNCTION release(its_id uuid, its_attempt int, again boolean) RETURNS boolean LANGUAGE plpgsql AS $$
+DECLARE
+  held open := lock_open(its_id);
+BEGIN
+  IF held.node IS DISTINCT FROM this_node() OR held.attempt <> its_attempt THEN
+    RETURN again AND held.node IS NULL AND held.attempt = its_attempt;
+  END IF;
+  PERFORM give_back(held);
+  RETURN true;
+END $$;
+
+CREATE OR REPLACE FUNCTION abort(
+  its_id uuid, code bytea, message bytea, again boolean, clock timestamptz,
+  OUT is_stored boolean, OUT client bytea, OUT aborted uuid[])
+LANGUAGE plpgsql AS $$
+DECLARE
+  held open := lock_open(its_id);
+BEGIN
+  is_stored := held.place IS NOT NULL;
+  IF is_stored THEN
+    client := client_of(its_id);
+    aborted := end_job(held, its_id, 4::smallint, code, message, coalesce(clock, clock_timestamp()));
+  ELSIF again THEN
+    is_stored := EXISTS (SELECT FROM job WHERE id = its_id AND state = 4 AND error_code = code AND error_message = message);
+  END IF;
+END $$;
+
+-- Queues a dead job again; the attempts that it has had do not count.
+CREATE OR REPLACE FUNCTION requeue(its_id uuid, again boolean, clock timestamptz) RETURNS boolean LANGUAGE plpgsql AS $$
+DECLARE
+  number xid8 := pg_current_xact_id();
+  now timestamptz := coalesce(clock, clock_timestamp());
+  it job;
+BEGIN
+  SELECT * INTO it FROM job WHERE id = its_id FOR UPDATE;
+  IF it.state IS DISTINCT FROM 5 THEN
+    RETURN again AND it.state = 0;
+  END IF;
+  UPDATE job SET state = 0, ended_at = NULL WHERE day = it.day AND place = it.place;
+  DELETE FROM dead WHERE client = it.client AND place = it.place;
+  INSERT INTO open(place, day, lane, turn, may_start, max_attempts, attempt, forgiven)
+  VALUES (it.place, it.day,
+          CASE WHEN it.signal IS NULL THEN lane_of_priority(it.client, it.kind, it.priority)
+          ELSE lane_of_signal(it.client, it.kind, it.signal, 1::smallint) END,
+          nextval('places'), now, it.max_attempts, it.attempt, it.attempt);
+  PERFORM tell_of_work(priority_of((SELECT lane FROM open WHERE place = it.place)));
+  RETURN true;
+END $$;
+
+-- Forgets a finished job.
+CREATE OR REPLACE FUNCTION purge(its_id uuid, again boolean) RETURNS boolean LANGUAGE plpgsql AS $$
+DECLARE
+  it job;
+BEGIN
+  DELETE FROM job WHERE id = its_id AND state >= 2 RETURNING * INTO it;
+  IF it.place IS NULL THEN
+    RETURN again AND NOT EXISTS (SELECT FROM job WHERE id = its_id);
+  END IF;
+  DELETE FROM dead WHERE client = it.client AND place = it.place;
+  RETURN true;
+END $$;

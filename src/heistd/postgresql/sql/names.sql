@@ -1,0 +1,75 @@
+-- Priorities, signals and pauses.
+
+CREATE OR REPLACE FUNCTION set_priority(its_id uuid, its_priority smallint) RETURNS boolean LANGUAGE plpgsql AS $$
+DECLARE
+  number xid8 := pg_current_xact_id();
+  held open := lock_open(its_id);
+  it job;
+BEGIN
+  IF held.place IS NULL THEN
+    RETURN false;
+  END IF;
+  UPDATE job SET priority = its_priority
+  WHERE day = held.day AND place = held.place AND priority IS NOT NULL RETURNING * INTO it;
+  IF NOT FOUND THEN
+    RETURN false;
+  END IF;
+  -- Cursors of the other lane may have passed its turn.
+  UPDATE open SET lane = lane_of_priority(it.client, it.kind, its_priority), returned = turn IS NOT NULL
+  WHERE place = held.place RETURNING lane INTO held.lane;
+  PERFORM tell_of_work(priority_of(held.lane));
+  RETURN true;
+END $$;
+
+-- Gives all jobs of a signal its priority. Claims look at that, so it is one row.
+CREATE OR REPLACE FUNCTION set_signal(its_client bytea, its_name bytea, its_priority smallint) RETURNS void
+LANGUAGE plpgsql AS $$
+BEGIN
+  INSERT INTO signal(client, name, priority, was_put) VALUES (its_client, its_name, its_priority, true)
+  ON CONFLICT (client, name) DO UPDATE SET priority = its_priority, was_put = true;
+  PERFORM tell_of_work(its_priority);
+END $$;
+
+-- Aborts the unfinished jobs of a signal and frees its name; says what else was aborted, as it followed one of them.
+CREATE OR REPLACE FUNCTION drop_signal(
+  its_client bytea, its_name bytea, clock timestamptz, OUT is_stored boolean, OUT aborted uuid[])
+LANGUAGE plpgsql AS $$
+DECLARE
+  now timestamptz := coalesce(clock, clock_timestamp());
+  its_signal int;
+  one bigint;
+  held open;
+  its_id uuid;
+BEGIN
+  aborted := '{}';
+  -- Who submits to the signal holds its row until that has ended, so from here on no job of it can come.
+  DELETE FROM signal WHERE client = its_client AND name = its_name RETURNING signal INTO its_signal;
+  is_stored := FOUND;
+  DELETE FROM pause WHERE client = its_client AND what = 1 AND name = its_name;
+  FOR one IN SELECT place FROM open JOIN lane USING (lane) WHERE lane.signal = its_signal ORDER BY place LOOP
+    SELECT * INTO held FROM open WHERE place = one FOR UPDATE;
+    IF FOUND THEN  -- and has not been aborted as it followed an earlier one
+      its_id := (SELECT id FROM job WHERE day = held.day AND place = held.place);
+      aborted := aborted
+        || end_job(held, its_id, 4::smallint, 'aborted', 'the signal was deleted', now);
+    END IF;
+  END LOOP;
+  DELETE FROM lane WHERE signal = its_signal;
+END $$;
+
+-- `what` is 0 for a kind and 1 for a signal, which then stays until it is dropped.
+CREATE OR REPLACE FUNCTION set_pause(
+  its_client bytea, its_what smallint, its_name bytea, is_on boolean, signal_priority smallint) RETURNS void
+LANGUAGE plpgsql AS $$
+BEGIN
+  IF its_what = 1 THEN
+    INSERT INTO signal(client, name, priority, was_put) VALUES (its_client, its_name, signal_priority, true)
+    ON CONFLICT (client, name) DO UPDATE SET was_put = true;
+  END IF;
+  IF is_on THEN
+    INSERT INTO pause VALUES (its_client, its_what, its_name) ON CONFLICT DO NOTHING;
+  ELSE
+    DELETE FROM pause WHERE client = its_client AND what = its_what AND name = its_name;
+    PERFORM tell_of_work(2::smallint);
+  END IF;
+END $$;

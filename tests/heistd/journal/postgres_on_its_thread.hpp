@@ -1,0 +1,55 @@
+// PostgresOnItsThread: a journal in PostgreSQL with a network's thread of its own.
+#pragma once
+
+#include <libpq-fe.h>
+
+#include <boost/asio/executor_work_guard.hpp>
+#include <boost/asio/io_context.hpp>
+#include <heistd/postgresql/postgres_journal.hpp>
+#include <heistd/postgresql/postgres_schema.hpp>
+#include <memory>
+#include <stdexcept>
+#include <thread>
+#include <utility>
+
+namespace heistd {
+
+struct TestNetwork {
+  boost::asio::io_context context;
+  boost::asio::executor_work_guard<boost::asio::io_context::executor_type> work{
+      context.get_executor()};
+};
+
+class PostgresOnItsThread : private TestNetwork, public PostgresJournal {
+ public:
+  explicit PostgresOnItsThread(JournalClock clock)
+      : PostgresJournal(context.get_executor(),
+                        {.target = PostgresTarget(""), .node = "test", .clock = std::move(clock)}),
+        thread_([this] { context.run(); }) {}
+  ~PostgresOnItsThread() override {
+    context.stop();
+    thread_.join();
+  }
+  PostgresOnItsThread(const PostgresOnItsThread&) = delete;
+  PostgresOnItsThread& operator=(const PostgresOnItsThread&) = delete;
+
+ private:
+  std::thread thread_;
+};
+
+/// Runs statements in the database that the environment names.
+inline void run_sql(const char* statements) {
+  const std::unique_ptr<::PGconn, decltype(&::PQfinish)> connection(::PQconnectdb(""), &::PQfinish);
+  const std::unique_ptr<::PGresult, decltype(&::PQclear)> result(
+      ::PQexec(connection.get(), statements), &::PQclear);
+  const auto status = ::PQresultStatus(result.get());
+  if (status != PGRES_COMMAND_OK && status != PGRES_TUPLES_OK) {
+    throw std::runtime_error(::PQerrorMessage(connection.get()));
+  }
+}
+
+inline void drop_schema() {
+  run_sql("SET client_min_messages = warning; DROP SCHEMA IF EXISTS heistd CASCADE");
+}
+
+}  // namespace heistd
