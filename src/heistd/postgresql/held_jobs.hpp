@@ -26,11 +26,25 @@ class HeldJobs {
   void add(const JobId& id, const HeldJob& job) { jobs_.insert_or_assign(id, job); }
   void remove(const JobId& id) noexcept { jobs_.erase(id); }
   void clear() noexcept { jobs_.clear(); }
+  [[nodiscard]] bool empty() const noexcept { return jobs_.empty(); }
 
   /// Null when this is not the attempt that the server has claimed.
   [[nodiscard]] HeldJob* find(const JobId& id, Attempt attempt) noexcept {
     const auto found = jobs_.find(id);
     return found != jobs_.end() && found->second.attempt == attempt ? &found->second : nullptr;
+  }
+
+  /// Forgets those that are not among these, and says which they were; not those that are ending,
+  /// which may have ended.   Errors: std::bad_alloc.
+  [[nodiscard]] std::vector<JobId> keep_only(const std::unordered_map<JobId, Attempt>& known) {
+    std::vector<JobId> forgotten;
+    for (const auto& [id, job] : jobs_) {
+      const auto found = known.find(id);
+      const bool is_known = found != known.end() && found->second == job.attempt;
+      if (!is_known && !job.is_ending) forgotten.push_back(id);
+    }
+    for (const auto& id : forgotten) jobs_.erase(id);
+    return forgotten;
   }
 
   /// Each lane as often as a held job has it.   Errors: std::bad_alloc.

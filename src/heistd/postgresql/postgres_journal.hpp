@@ -2,9 +2,12 @@
 #pragma once
 
 #include <boost/asio/any_io_executor.hpp>
+#include <functional>
 #include <heist/detail/sync.hpp>
 #include <heistd/journal/job_journal.hpp>
 #include <heistd/postgresql/held_jobs.hpp>
+#include <heistd/postgresql/postgres_claims.hpp>
+#include <heistd/postgresql/postgres_lease.hpp>
 #include <heistd/postgresql/postgres_requests.hpp>
 #include <heistd/postgresql/postgres_session.hpp>
 #include <optional>
@@ -28,9 +31,12 @@ class PostgresJournal : public JobJournal {
   struct Options {
     PostgresTarget target;
     std::string node;  ///< the name of this server; each has another one
-    std::chrono::milliseconds lease = std::chrono::seconds(10);
+    std::chrono::milliseconds lease = std::chrono::seconds(10);  ///< see PostgresLease
     PostgresLimits limits = {};
     JournalClock clock = {};  ///< empty: the database's, as all servers have it
+    /// These attempts are not this server's any more, which has to end them: it could not renew its
+    /// lease, or the database has forgotten a claim. Called on the network's thread.
+    std::function<void(const std::vector<JobId>&)> on_lost = [](const std::vector<JobId>&) {};
   };
 
   /// Begins to connect.
@@ -69,8 +75,18 @@ class PostgresJournal : public JobJournal {
     return late_ends_.load(heist::detail::sync::relaxed);  // relaxed: only a number
   }
 
+  /// Claims the most urgent jobs of these kinds: of each priority no more than the agents that have
+  /// nothing of that or of a more urgent one. Each claim counts an attempt, as start() does. None
+  /// while the server has no lease. To be asked for again after the answer.
+  [[nodiscard]] Answer<std::vector<ClaimedJob>> claim(ClaimWish wish);
+
  private:
   void begin_session();
+  void on_session(PostgresLease::Clock::time_point sent, const PostgresResult& begun);
+  void compare_claims(const PostgresRows& rows);
+  void renew();
+  void on_lapsed();
+
   [[nodiscard]] std::optional<SystemTime> clock() const;
   template <class T, class Ask>
   Answer<T> answer(Ask ask);
@@ -87,7 +103,10 @@ class PostgresJournal : public JobJournal {
 
   const boost::asio::any_io_executor network_;
   const Options options_;
+  const AttemptPauses pauses_;  ///< after a server has gone
   HeldJobs held_;
+  PostgresClaims claims_;
+  PostgresLease lease_;
   heist::detail::sync::atomic<std::uint64_t> late_ends_{0};
   PostgresRequests requests_;
   PostgresSession written_;

@@ -5,12 +5,15 @@
 
 #include <boost/asio/executor_work_guard.hpp>
 #include <boost/asio/io_context.hpp>
+#include <functional>
 #include <heistd/postgresql/postgres_journal.hpp>
 #include <heistd/postgresql/postgres_schema.hpp>
 #include <memory>
 #include <stdexcept>
+#include <string>
 #include <thread>
 #include <utility>
+#include <vector>
 
 namespace heistd {
 
@@ -22,9 +25,14 @@ struct TestNetwork {
 
 class PostgresOnItsThread : private TestNetwork, public PostgresJournal {
  public:
-  explicit PostgresOnItsThread(JournalClock clock)
-      : PostgresJournal(context.get_executor(),
-                        {.target = PostgresTarget(""), .node = "test", .clock = std::move(clock)}),
+  using OnLost = std::function<void(const std::vector<JobId>&)>;
+  explicit PostgresOnItsThread(
+      JournalClock clock, std::string node = "test",
+      OnLost on_lost = [](const std::vector<JobId>& /*none*/) {})
+      : PostgresJournal(context.get_executor(), {.target = PostgresTarget(""),
+                                                 .node = std::move(node),
+                                                 .clock = std::move(clock),
+                                                 .on_lost = std::move(on_lost)}),
         thread_([this] { context.run(); }) {}
   ~PostgresOnItsThread() override {
     context.stop();

@@ -137,10 +137,12 @@ END $$;
 -- dead, though a snapshot still sees them, lie before the cursor, so that their number does not matter. A cursor goes
 -- to the oldest job that nobody has claimed, as far as no older one can come; see `next_mark`.
 --
+-- A claim renews the lease, and looks for servers that have not renewed theirs.
+--
 -- The first row has what the next claim needs: `mark`, `until` and cursors. Its `it` is null, and `is_over` true when
 -- the session has ended. Each other row is a job.
 CREATE OR REPLACE FUNCTION claim(
-  agents int, held int[], kinds bytea[], most_bytes int,
+  agents int, held int[], kinds bytea[], most_bytes int, lease bigint, pauses bigint[],
   INOUT cursor_lanes int[], INOUT cursors bigint[], INOUT mark bigint, INOUT until bigint, clock timestamptz,
   OUT is_over boolean, OUT its_lane int,
   OUT first_bytes bytea, OUT it stored, OUT clock_now timestamptz)
@@ -153,15 +155,16 @@ DECLARE
   claimed record;
 BEGIN
   clock_now := now;
-  is_over := NOT hold_session();
+  is_over := NOT renew(lease);
   IF is_over THEN
     RETURN NEXT;
     RETURN;
   END IF;
+  PERFORM reclaim_gone(pauses);
   PERFORM bring_due(1000, now);
   SELECT m.safe, m.new_mark, m.new_until INTO safe, mark, until FROM next_mark(mark, until) m;
   IF safe IS NOT NULL THEN
-    SELECT m.cursor_lanes, m.cursors INTO cursor_lanes, cursors FROM move_cursors(safe, cursor_lanes, cursors) m;
+    SELECT coalesce(m.cursor_lanes, '{}'), coalesce(m.cursors, '{}') INTO cursor_lanes, cursors FROM move_cursors(safe, cursor_lanes, cursors) m;
   END IF;
   FOR level IN REVERSE 2..0 LOOP
     room := agents - cardinality(places)

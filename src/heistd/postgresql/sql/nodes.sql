@@ -21,12 +21,21 @@ BEGIN
   PERFORM set_config('heistd.node', its_node::text, false), set_config('heistd.session', its_session::text, false);
 END $$;
 
--- Renews the lease; false when the session is over, as the server was taken for gone or has another one.
+-- Renews the lease, unless three quarters of it are left; false when the session is over, as the server was taken for
+-- gone or has another session.
 CREATE OR REPLACE FUNCTION renew(lease bigint) RETURNS boolean LANGUAGE plpgsql AS $$
+DECLARE
+  left_of_it interval;
 BEGIN
-  UPDATE node SET lease_until = clock_timestamp() + lease * interval '1 ms'
-  WHERE node = this_node() AND session = this_session();
-  RETURN FOUND;
+  SELECT lease_until - clock_timestamp() INTO left_of_it FROM node
+  WHERE node = this_node() AND session = this_session() FOR UPDATE;
+  IF left_of_it IS NULL OR left_of_it <= interval '0' THEN
+    RETURN false;
+  END IF;
+  IF left_of_it < lease * interval '0.75 ms' THEN
+    UPDATE node SET lease_until = clock_timestamp() + lease * interval '1 ms' WHERE node = this_node();
+  END IF;
+  RETURN true;
 END $$;
 
 -- The jobs that this server has claimed.

@@ -1,0 +1,67 @@
+#include <heistd/limits.hpp>
+#include <heistd/postgresql/postgres_claims.hpp>
+#include <heistd/postgresql/postgres_jobs.hpp>
+#include <utility>
+
+namespace heistd {
+namespace {
+
+/// Where its columns are in the answer.
+enum Column : std::size_t {
+  is_over,
+  lanes,
+  cursors,
+  mark,
+  until,
+  lane,
+  day,
+  first_bytes,
+  read_at,
+  stored,
+};
+
+constexpr PostgresStatement claim_statement = {
+    "claim",
+    "SELECT is_over, cursor_lanes, cursors, mark, until, its_lane, (it).day, first_bytes, "
+    "clock_now, (it).* FROM claim($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)"};
+
+ClaimedJob read_claimed(const PostgresRows& rows, std::size_t row) {
+  ClaimedJob claimed;
+  claimed.job = read_stored_job(rows, row, stored, rows.get<PostgresTime>(row, read_at));
+  const auto block = rows.get<std::optional<PostgresBytes>>(row, first_bytes);
+  if (block) claimed.block = block->bytes;
+  return claimed;
+}
+
+}  // namespace
+
+PostgresCall PostgresClaims::call(const ClaimWish& wish, const HeldJobs& held,
+                                  std::chrono::milliseconds lease, const AttemptPauses& pauses,
+                                  std::optional<SystemTime> clock) const {
+  std::vector<PostgresBytes> kinds;
+  for (const auto& kind : wish.kinds) kinds.push_back(bytes_of(kind));
+  PostgresCall call{claim_statement};
+  call.parameters.add(static_cast<std::int32_t>(wish.agents)).add(held.lanes()).add(kinds);
+  call.parameters.add(static_cast<std::int32_t>(block_bytes)).add(std::int64_t{lease.count()});
+  call.parameters.add(pauses).add(lanes_).add(cursors_).add(mark_).add(until_).add(clock);
+  return call;
+}
+
+std::optional<std::vector<ClaimedJob>> PostgresClaims::take(const PostgresRows& rows,
+                                                            HeldJobs& held) {
+  if (rows.get<bool>(0, is_over)) return std::nullopt;
+  lanes_ = rows.get<std::vector<std::int32_t>>(0, lanes);
+  cursors_ = rows.get<std::vector<std::int64_t>>(0, cursors);
+  mark_ = rows.get<std::int64_t>(0, mark);
+  until_ = rows.get<std::int64_t>(0, until);
+  std::vector<ClaimedJob> claimed;
+  for (std::size_t row = 1; row < rows.size(); ++row) {
+    claimed.push_back(read_claimed(rows, row));
+    const auto& job = claimed.back().job;
+    held.add(job.id, {rows.get<PostgresDate>(row, day), static_cast<std::int64_t>(job.order),
+                      rows.get<std::int32_t>(row, lane), job.attempt});
+  }
+  return claimed;
+}
+
+}  // namespace heistd

@@ -1,0 +1,49 @@
+// PostgresClaims: how a server claims jobs, and where the next claim goes on.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <heistd/postgresql/held_jobs.hpp>
+#include <heistd/postgresql/postgres_call.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace heistd {
+
+/// A job that this server has claimed, and the first bytes of its payload.
+struct ClaimedJob {
+  StoredJob job;
+  std::string block;
+};
+
+/// What a claim is for.
+struct ClaimWish {
+  std::size_t agents = 0;          ///< that run jobs, whether they have one or not
+  std::vector<std::string> kinds;  ///< those that the server knows
+};
+
+/// Pauses before the next attempts of a job, in milliseconds: after one, two and more.
+using AttemptPauses = std::vector<std::int64_t>;
+
+/// Thread: one at a time, and one claim at a time.
+class PostgresClaims {
+ public:
+  /// Errors: std::bad_alloc.
+  [[nodiscard]] PostgresCall call(const ClaimWish& wish, const HeldJobs& held,
+                                  std::chrono::milliseconds lease, const AttemptPauses& pauses,
+                                  std::optional<SystemTime> clock) const;
+
+  /// What the call has answered; those jobs are held from now on. Nothing when the session is over.
+  [[nodiscard]] std::optional<std::vector<ClaimedJob>> take(const PostgresRows& rows,
+                                                            HeldJobs& held);
+
+ private:
+  // Claim.sql says what these are.
+  std::vector<std::int32_t> lanes_;
+  std::vector<std::int64_t> cursors_;
+  std::int64_t mark_ = 0;
+  std::int64_t until_ = 0;
+};
+
+}  // namespace heistd

@@ -1,0 +1,38 @@
+#include <heistd/postgresql/postgres_lease.hpp>
+#include <utility>
+
+namespace heistd {
+
+void PostgresLease::renewed(Clock::time_point sent) {
+  if (sent_ && sent <= *sent_) return;
+  sent_ = sent;
+  call_at(renewal_, sent + lease_ / 8, [this] { on_renewal(); });
+  call_at(end_, sent + lease_ / 2, [this] { on_end(); });
+}
+
+void PostgresLease::end() {
+  renewal_.cancel();
+  end_.cancel();
+  if (std::exchange(sent_, std::nullopt)) events_.lapsed();
+}
+
+/// An earlier call of the timer's is dropped.
+template <class Function>
+void PostgresLease::call_at(boost::asio::steady_timer& timer, Clock::time_point time,
+                            Function function) {
+  timer.expires_at(time);
+  timer.async_wait([weak = std::weak_ptr(alive_), function](const auto& error) {
+    if (!error && !weak.expired()) function();
+  });
+}
+
+void PostgresLease::on_renewal() {
+  if (sent_) events_.renew();
+}
+
+/// The timer may have been under way already when the lease was renewed.
+void PostgresLease::on_end() {
+  if (sent_ && !holds()) end();
+}
+
+}  // namespace heistd

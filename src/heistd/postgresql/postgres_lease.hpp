@@ -1,0 +1,53 @@
+// PostgresLease: until when a server may go on with what it has claimed.
+#pragma once
+
+#include <boost/asio/steady_timer.hpp>
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <optional>
+
+namespace heistd {
+
+/// A server that does not renew its lease is taken for gone, and its jobs are given to others. So
+/// it gives its work up itself before that: when half of the lease is over since it has sent what
+/// renewed it last. It asks for that all the time, an eighth of the lease after the last time.
+///
+/// Thread: the executor's, on which all is called.   Blocks: never.
+class PostgresLease {
+ public:
+  using Clock = std::chrono::steady_clock;
+  struct Events {
+    std::function<void()> renew;   ///< the lease is to be renewed
+    std::function<void()> lapsed;  ///< what was claimed is not this server's any more
+  };
+
+  PostgresLease(const boost::asio::any_io_executor& executor, std::chrono::milliseconds lease,
+                Events events)
+      : lease_(lease), events_(std::move(events)), renewal_(executor), end_(executor) {}
+
+  /// It was renewed by what was sent then.   Errors: std::bad_alloc.
+  void renewed(Clock::time_point sent);
+
+  /// Whether what was claimed may go on.
+  [[nodiscard]] bool holds() const noexcept { return sent_ && Clock::now() < *sent_ + lease_ / 2; }
+  /// It is over, as the database has said. What follows is as when it has lapsed.
+  void end();
+
+  [[nodiscard]] std::chrono::milliseconds time() const noexcept { return lease_; }
+
+ private:
+  template <class Function>
+  void call_at(boost::asio::steady_timer& timer, Clock::time_point time, Function function);
+  void on_renewal();
+  void on_end();
+
+  const std::chrono::milliseconds lease_;
+  const Events events_;
+  boost::asio::steady_timer renewal_;
+  boost::asio::steady_timer end_;
+  std::optional<Clock::time_point> sent_;  ///< what renewed it last; nothing: there is none
+  const std::shared_ptr<const bool> alive_ = std::make_shared<bool>(true);
+};
+
+}  // namespace heistd
