@@ -120,6 +120,14 @@ TEST_F(PostgresLoss, connect_when_the_host_has_no_address_then_that_is_said) {
       << why_;
 }
 
+TEST_F(PostgresLoss, connect_when_there_are_settings_then_they_stay_beside_those_of_the_session) {
+  const auto session = open({}, events(), "options='-c search_path=tested'");
+  const auto path = ask(*session, "SHOW search_path");
+  EXPECT_EQ(path->get<std::string_view>(0, 0), "tested");
+  const auto time = ask(*session, "SHOW statement_timeout");
+  EXPECT_EQ(time->get<std::string_view>(0, 0), "8s");
+}
+
 TEST_F(PostgresLoss, ask_first_when_calls_wait_already_then_it_comes_before_them) {
   const auto session = open({}, events());
   on_connected_ = [&] {
