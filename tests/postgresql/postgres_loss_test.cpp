@@ -1,6 +1,7 @@
 // Connections that are lost, and servers that are not there or do not answer.
 #include <signal.h>
 
+#include <algorithm>
 #include <boost/asio/ip/tcp.hpp>
 #include <stdexcept>
 
@@ -64,6 +65,33 @@ TEST_F(PostgresLoss, loss_when_calls_were_sent_then_only_their_outcome_is_unknow
   EXPECT_EQ(lost_, 1);
 }
 
+TEST_F(PostgresLoss, loss_when_it_comes_at_any_time_then_what_was_answered_is_true) {
+  constexpr std::size_t calls = 100;
+  call("CREATE TABLE tested.numbers(number int8 UNIQUE)");
+  const auto session = open({.max_batch = 5}, events());
+  for (int round = 0; round < 20; ++round) {
+    Answers answers;
+    for (std::size_t i = 0; i < calls; ++i) {
+      session->ask({{"insert", "INSERT INTO tested.numbers VALUES ($1)"},
+                    PostgresParameters(static_cast<std::int64_t>(i))},
+                   answers.next());
+    }
+    await([&] { return answers.order().size() > static_cast<std::size_t>(round); });
+    call(
+        "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
+        "WHERE backend_type = 'client backend' AND pid <> pg_backend_pid()");
+    await([&] { return answers.are_there() && lost_ > round; });
+    const auto stored = one<std::vector<std::int64_t>>(
+        "WITH gone AS (DELETE FROM tested.numbers RETURNING number) "
+        "SELECT coalesce(array_agg(number), '{}') FROM gone");
+    for (std::size_t i = 0; i < calls; ++i) {
+      const bool is_stored = std::ranges::count(stored, answers.order()[i]) == 1;
+      if (error_of(answers[i]).fault == PostgresFault::outcome_unknown) continue;
+      EXPECT_EQ(answers[i].has_value(), is_stored) << "call " << answers.order()[i];
+    }
+  }
+}
+
 TEST_F(PostgresLoss, loss_when_the_server_crashes_then_calls_go_on_once_it_has_recovered) {
   const auto session = open({.wait_time = std::chrono::minutes(1)}, events());
   begin_long_call(*session);
@@ -77,10 +105,9 @@ TEST_F(PostgresLoss, loss_when_the_server_crashes_then_calls_go_on_once_it_has_r
 }
 
 TEST_F(PostgresLoss, batch_when_the_server_does_not_answer_in_time_then_its_outcome_is_unknown) {
-  const auto session = open({.batch_time = milliseconds(250)}, events());
+  const auto session = open({.batch_time = milliseconds(1000)}, events());
   // Each of them is short enough for the server.
-  for (int i = 0; i < 2; ++i) session->ask(statement("SELECT pg_sleep(0.15)"), answers_.next());
-  session->ask(statement("SELECT pg_sleep(0.15)"), answers_.next());
+  for (int i = 0; i < 3; ++i) session->ask(statement("SELECT pg_sleep(0.4)"), answers_.next());
   await([this] { return answers_.are_there(); });
   EXPECT_EQ(error_of(answers_[0]).fault, PostgresFault::outcome_unknown);
   EXPECT_EQ(error_of(answers_[0]).message, "PostgreSQL has not answered in time");
@@ -118,6 +145,14 @@ TEST_F(PostgresLoss, connect_when_the_host_has_no_address_then_that_is_said) {
   await([this] { return lost_ == 1; });
   EXPECT_TRUE(why_.starts_with("the host of PostgreSQL has no address: nonexistent.invalid: "))
       << why_;
+}
+
+TEST_F(PostgresLoss, connect_when_there_are_settings_then_they_stay_beside_those_of_the_session) {
+  const auto session = open({}, events(), "options='-c search_path=tested'");
+  const auto path = ask(*session, "SHOW search_path");
+  EXPECT_EQ(path->get<std::string_view>(0, 0), "tested");
+  const auto time = ask(*session, "SHOW statement_timeout");
+  EXPECT_EQ(time->get<std::string_view>(0, 0), "8s");
 }
 
 TEST_F(PostgresLoss, ask_first_when_calls_wait_already_then_it_comes_before_them) {

@@ -124,7 +124,7 @@ TEST_F(PostgresSessionCalls, ask_when_others_are_in_its_way_then_the_batch_is_ru
 }
 
 TEST_F(PostgresSessionCalls, ask_when_a_statement_takes_too_long_then_the_server_cancels_it) {
-  const auto session = open({.batch_time = std::chrono::milliseconds(250)});
+  const auto session = open({.batch_time = std::chrono::milliseconds(1000)});
   const auto result = ask(*session, "SELECT pg_sleep(100)");
   EXPECT_EQ(error_of(result).sqlstate, "57014");
   EXPECT_EQ(error_of(result).fault, PostgresFault::refused);

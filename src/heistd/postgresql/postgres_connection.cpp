@@ -90,27 +90,23 @@ void PostgresConnection::send() {
   wait(Wait::wait_write, &PostgresConnection::on_writable);
 }
 
-/// libpq reads when it cannot write, so that both sides do not wait for each other: then there may
-/// be results for which no other event comes.
+/// Input is awaited at the same time, so that both sides do not wait for each other. What libpq has
+/// read of it on its own while it could not write is taken with the next: the last answer of a
+/// batch comes after its last byte was written.
 void PostgresConnection::on_writable() {
   awaits_output_ = false;
   if (batch_) send();
-  take_input();
 }
 
 void PostgresConnection::await_input() { wait(Wait::wait_read, &PostgresConnection::on_readable); }
 
 void PostgresConnection::on_readable() {
   const bool is_alive = ::PQconsumeInput(connection_.get()) != 0;
-  take_input();
+  receive();
+  tell_notifications();
   if (is_closed_) return;
   if (!is_alive) return lose_by_libpq();
   await_input();
-}
-
-void PostgresConnection::take_input() {
-  receive();
-  tell_notifications();
 }
 
 void PostgresConnection::receive() {

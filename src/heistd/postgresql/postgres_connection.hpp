@@ -67,7 +67,6 @@ class PostgresConnection : public std::enable_shared_from_this<PostgresConnectio
   void on_writable();
   void await_input();
   void on_readable();
-  void take_input();
   void receive();
   void tell_notifications();
   void limit(Duration time, const char* what);

@@ -36,6 +36,11 @@ std::vector<std::string> parts_of(const std::string& list) {
   return parts;
 }
 
+/// What stands in the environment of other keys, libpq finds itself.
+bool is_read_here(std::string_view key) noexcept {
+  return key == "host" || key == "hostaddr" || key == "port" || key == "options";
+}
+
 void append(std::string& list, const std::string& part, bool is_first) {
   if (!is_first) list += ',';
   list += part;
@@ -55,8 +60,7 @@ PostgresTarget::PostgresTarget(const std::string& text) {
   const ConnectionOptions defaults(::PQconndefaults());
   if (!defaults) throw std::bad_alloc();
   for (auto* option = defaults.get(); option->keyword != nullptr; ++option) {
-    const std::string_view key = option->keyword;
-    if (option->val != nullptr && (key == "host" || key == "hostaddr" || key == "port"))
+    if (option->val != nullptr && is_read_here(option->keyword))
       set_default(option->keyword, option->val);
   }
   set_default("fallback_application_name", "heistd");

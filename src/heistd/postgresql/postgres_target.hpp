@@ -12,9 +12,9 @@
 namespace heistd {
 
 /// A connection string as libpq has it: `key=value` pairs, or a URI `postgresql://...`. What it
-/// does not say about the host comes from PGHOST, PGHOSTADDR and PGPORT. Unless it says otherwise,
-/// a peer that is gone is noticed after a quarter of a minute, by keepalives and by what is sent
-/// and not acknowledged.
+/// does not say comes from the environment (PGHOST and so on). Unless it says otherwise, a peer
+/// that is gone is noticed after a quarter of a minute, by keepalives and by what is sent and not
+/// acknowledged.
 ///
 /// libpq resolves names of hosts itself, and blocks meanwhile. So whoever connects resolves those
 /// of `hosts`, and gives what they are to `connect`.
