@@ -3,8 +3,9 @@
 
 usage: postgresql_queue.py [ROUNDS [SECONDS]]   (on a quiet machine; by default 3 rounds, 10 s for each measurement)
 It starts a PostgreSQL 15 of its own in a temporary folder (scripts/setup installs it). A client accepts 10 jobs,
-claims 10 and completes them, in three transactions that the disk has, and so on; there are six clients and 10 000
-older jobs. The rows of a round follow each other. docs/adr/0081 says what the layouts are for.
+claims 10 and completes them, in three transactions that the disk has, and so on; there are six clients. `heistd` are
+heistd's own functions; in `heistd_by_30` it are 30 jobs instead of 10. The rows of a round follow each other.
+docs/adr/0081 says what the layouts are for.
 """
 
 import os
@@ -19,7 +20,9 @@ HERE = pathlib.Path(__file__).resolve().parent / "postgresql_queue"
 sys.path.insert(0, str(HERE.parents[1] / "scripts" / "support"))
 import postgresql  # noqa: E402
 
-DESIGNS = ("plain", "plain_with_cursor", "ready_with_cursor")
+DESIGNS = ("plain", "plain_with_cursor", "heistd", "heistd_by_30")
+SCHEMA = HERE.parents[1] / "src" / "heistd" / "postgresql" / "sql"
+PARTS = ("tables", "nodes", "submit", "reads", "end", "names", "claim")  # in the order in which they can be made
 JOBS = 10  # of a client's turn
 HELD_PARTS = 3  # the last of them is compared
 SETTINGS = ("shared_buffers=512MB", "max_wal_size=4GB")
@@ -37,14 +40,24 @@ class Database:
         process = self.start(program, *options, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
         return process.communicate()[0], process.returncode
 
+    def make_tables(self):
+        functions = [word for part in PARTS for word in ("-f", SCHEMA / f"{part}.sql")]
+        for files in (["-f", HERE / "tables.sql"], ["-f", HERE / "schema.sql", *functions]):
+            said, status = self.run("psql", "-q", "-v", "ON_ERROR_STOP=1", *files)
+            if status != 0:
+                raise SystemExit(f"postgresql_queue: the tables cannot be made:\n{said}")
+
     def jobs_a_second(self, design, seconds):
-        starts = [word for name in ("c0", "c1", "c2", "mark", "until") for word in ("-D", f"{name}=0")]
-        said, status = self.run("pgbench", "-n", "-M", "prepared", "-c", "6", "-j", "1", "-T", str(seconds), *starts,
-                                "-f", HERE / f"{design}.sql")
+        script, _, number = design.partition("_by_")
+        jobs = int(number or JOBS)
+        starts = {"c0": 0, "c1": 0, "c2": 0, "mark": 0, "until": 0, "begun": 0, "lanes": "{}", "cursors": "{}"}
+        defined = [word for name, value in {**starts, "jobs": jobs}.items() for word in ("-D", f"{name}={value}")]
+        said, status = self.run("pgbench", "-n", "-M", "prepared", "-c", "6", "-j", "1", "-T", str(seconds), *defined,
+                                "-f", HERE / f"{script}.sql")
         rate = re.search(r"^tps = ([\d.]+)", said, re.MULTILINE)
         if status != 0 or not rate:
             raise SystemExit(f"postgresql_queue: {design} failed:\n{said}")
-        return JOBS * float(rate.group(1))
+        return jobs * float(rate.group(1))
 
 
 def hold_snapshot(database):
@@ -58,9 +71,7 @@ def hold_snapshot(database):
 
 def measure(database, design, seconds):
     """Free, and with a snapshot that has been held for a while."""
-    said, status = database.run("psql", "-q", "-v", "ON_ERROR_STOP=1", "-f", HERE / "tables.sql")
-    if status != 0:
-        raise SystemExit(f"postgresql_queue: tables.sql failed:\n{said}")
+    database.make_tables()
     free = database.jobs_a_second(design, seconds)
     holder = hold_snapshot(database)
     held = [database.jobs_a_second(design, seconds) for _ in range(HELD_PARTS)][-1]

@@ -1,25 +1,12 @@
--- Two layouts of a queue of jobs, and claims from each. `place` is the order of acceptance, `lane` a level (0 is the
--- most urgent). A job that is claimed has a state of 1, or a node in its row of `ready`; one that is done has a state
--- of 2, and no such row.
-DROP TABLE IF EXISTS plain, job, ready;
-DROP SEQUENCE IF EXISTS places;
+-- A usual queue of jobs, and claims from it behind a cursor. `place` is the order of acceptance, `lane` a level (0 is
+-- the most urgent). A job that is claimed has a state of 1; one that is done has a state of 2.
+DROP TABLE IF EXISTS plain;
 
 -- What most queues on PostgreSQL are: the state in the row, and an index of what is ready.
 CREATE TABLE plain(
   place bigserial PRIMARY KEY, id uuid NOT NULL DEFAULT gen_random_uuid() UNIQUE, lane smallint NOT NULL,
   state smallint NOT NULL DEFAULT 0, attempt int NOT NULL DEFAULT 0, payload bytea NOT NULL, ended_at timestamptz);
 CREATE INDEX plain_ready ON plain(lane, place) WHERE state = 0;
-
--- The job's row changes once, at its end. What claims change are narrow rows, and no index of theirs names what
--- changes.
-CREATE SEQUENCE places;
-CREATE TABLE job(
-  place bigint PRIMARY KEY, id uuid NOT NULL DEFAULT gen_random_uuid() UNIQUE,
-  state smallint NOT NULL DEFAULT 0, payload bytea NOT NULL, ended_at timestamptz) WITH (fillfactor = 70);
-CREATE TABLE ready(
-  lane int NOT NULL, place bigint NOT NULL, attempt int NOT NULL DEFAULT 0, epoch int NOT NULL DEFAULT 0,
-  node int) WITH (fillfactor = 50);
-CREATE UNIQUE INDEX ready_order ON ready(lane, place);
 
 -- A claim behind a cursor: it looks for `most` jobs from cursors[lane + 1] on. Rows that are dead, though a snapshot
 -- still sees them, lie before the cursor, so that their number does not matter.
@@ -41,34 +28,6 @@ BEGIN
     new_until := pg_snapshot_xmax(now)::text::bigint;
     new_mark := pg_sequence_last_value(places);
   END IF;
-END $$;
-
-CREATE OR REPLACE FUNCTION claim_from_ready(
-  most int, INOUT cursors bigint[], INOUT mark bigint, INOUT until bigint, OUT claimed bigint[])
-LANGUAGE plpgsql AS $$
-DECLARE
-  safe bigint;
-  oldest bigint;
-  got bigint[];
-BEGIN
-  SELECT m.safe, m.new_mark, m.new_until INTO safe, mark, until FROM next_mark(mark, until, 'places') m;
-  claimed := '{}';
-  FOR l IN 0..2 LOOP
-    EXIT WHEN cardinality(claimed) = most;
-    IF safe IS NOT NULL THEN
-      oldest := (SELECT place FROM ready WHERE lane = l AND place >= cursors[l + 1] AND node IS NULL
-                ORDER BY place LIMIT 1);
-      cursors[l + 1] := greatest(cursors[l + 1], least(oldest, safe + 1));
-    END IF;
-    WITH free AS MATERIALIZED (
-      SELECT ctid FROM ready WHERE lane = l AND place >= cursors[l + 1] AND node IS NULL
-      ORDER BY place LIMIT most - cardinality(claimed) FOR UPDATE SKIP LOCKED),
-    taken AS (
-      UPDATE ready SET node = 1, epoch = epoch + 1, attempt = attempt + 1 FROM free
-      WHERE ready.ctid = free.ctid RETURNING place)
-    SELECT array_agg(place) INTO got FROM taken;
-    claimed := claimed || coalesce(got, '{}');
-  END LOOP;
 END $$;
 
 CREATE OR REPLACE FUNCTION claim_from_plain(
@@ -99,6 +58,4 @@ BEGIN
 END $$;
 
 INSERT INTO plain(lane, payload) SELECT 2, repeat('x', 500)::bytea FROM generate_series(1, 10000);
-INSERT INTO job(place, payload) SELECT nextval('places'), repeat('x', 500)::bytea FROM generate_series(1, 10000);
-INSERT INTO ready(lane, place) SELECT 2, place FROM job;
-VACUUM ANALYZE plain, job, ready;
+VACUUM ANALYZE plain;

@@ -1,3 +1,0 @@
-WITH accepted AS (INSERT INTO job(place, payload) SELECT nextval('places'), repeat('x', 500)::bytea FROM pg_current_xact_id(), generate_series(1, 10) RETURNING place) INSERT INTO ready(lane, place) SELECT random() * 2, place FROM accepted;
-SELECT claimed, cursors[1] AS c0, cursors[2] AS c1, cursors[3] AS c2, mark, until FROM claim_from_ready(10, ARRAY[:c0, :c1, :c2]::bigint[], :mark, :until) \gset
-WITH ended AS (DELETE FROM ready USING unnest(:claimed::bigint[]) c(place), generate_series(0, 2) l(lane) WHERE ready.lane = l.lane AND ready.place = c.place AND node = 1 RETURNING ready.place) UPDATE job SET state = 2, ended_at = now() FROM ended WHERE job.place = ended.place;
