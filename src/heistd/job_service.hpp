@@ -44,7 +44,7 @@ class JobService {
       : scheduler_(std::move(scheduler)), network_(network), keeper_(keeper), log_(log) {
     if (keeper_ != nullptr) {
       keeper_->on_followers_aborted(
-          [this](JobJournal::Ended ended) { on_followers_aborted(std::move(ended)); });
+          [this](const JobJournal::SharedFollowers& aborted) { on_followers_aborted(aborted); });
     }
   }
 
@@ -242,8 +242,9 @@ class JobService {
   void release_follower(Client& client, const JobId& id);
   void abort_follower(Client& client, Job& job, const StoredError& why);
   void ask_about_follower(Client& client, const JobId& id);
-  void on_followers_aborted(JobJournal::Ended ended) noexcept;
-  void note_aborts(Client& client, const std::shared_ptr<std::vector<JobId>>& left);
+  void on_followers_aborted(const JobJournal::SharedFollowers& aborted) noexcept;
+  void note_aborts(Client& client, const JobJournal::SharedFollowers& aborted,
+                   std::size_t next) noexcept;
   void note_abort(Client& client, const JobId& follower) noexcept;
   bool hears_of_predecessor(Client& client, const JobId& follower) noexcept;
   void on_follower(Client& client, const JobId& id, const std::optional<StoredJob>& stored);
