@@ -261,7 +261,16 @@ class JobService {
   void restore_requeued() noexcept;
   bool restore(const Requeued& requeued) noexcept;
   static void forget_waiting(Client& client, const JobId& id);
-  void log_dropped(Client& client, const WaitingJob& job) noexcept;
+  /// A batch of the jobs of a deleted signal that are records only.
+  struct Dropping {
+    Client& client;
+    std::shared_ptr<SignalGroup> group;
+    /// Of how many of them the journal has still to tell the log; null: it is not asked.
+    std::shared_ptr<std::size_t> unanswered;
+  };
+  std::shared_ptr<std::size_t> count_answers() const noexcept;
+  void log_dropped(const Dropping& batch, const WaitingJob& job) noexcept;
+  bool ask_about_dropped(const Dropping& batch, const WaitingJob& job) noexcept;
   void read_waiting(Client& client, const JobId& id);
   void post_read(Client& client, const JobId& id, const std::optional<StoredJob>& stored);
   void post_stored(Client& client, const StoredJob& stored);
@@ -289,6 +298,7 @@ class JobService {
   void time_out(Client& client, Job& job);
   std::shared_ptr<Job> find_run(Client& client, const JobId& id, std::uint64_t run) const;
   void abort_next_batch(Client& client, const std::shared_ptr<SignalGroup>& group);
+  std::size_t drop_some(const Dropping& batch) noexcept;
   void follow_next_batch(Client& client, const std::shared_ptr<SignalGroup>& group);
   /// False: there is no memory for that.
   template <class Step>
