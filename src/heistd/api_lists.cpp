@@ -110,13 +110,10 @@ Api::Outcome Api::requeue_stored(const StoredJob& job, Client& client) {
   if (job.state != StoredState::dead) return make_reply(not_dead(state_of(job)));
   auto room = room_to_requeue(job, client);
   if (!room) return make_reply(room.error());
-  const auto ticket = std::make_shared<Budget::Ticket>(std::move(*room));
-  const auto anew = std::make_shared<std::list<JobService::Requeued>>(queued_anew(job, client));
-  return storing(service_.keeper()->journal().requeue(job.id),
-                 [this, queued = anew->front().job, anew, ticket, &client](auto effect) -> Outcome {
+  return storing(service_.requeue(client, *kinds_.find(job.kind), job, std::move(*room)),
+                 [queued = queued_anew(job), &client](Effect effect) -> Outcome {
                    if (effect == Effect::late) return make_reply(not_dead(JobState::queued));
-                   service_.requeue(std::move(*anew));
-                   return accepted(client, summary_of(queued, client));
+                   return with_location(summary_reply(202, summary_of(queued, client)), queued.id);
                  });
 }
 
@@ -128,17 +125,6 @@ Result<Budget::Ticket> Api::room_to_requeue(const StoredJob& job, Client& client
                    "this server has no jobs of the kind " + job.kind + " with such parameters"};
   }
   return service_.take_room(client, request_of(job, *kind), job.payload_bytes);
-}
-
-/// What a dead job is once the journal has queued it again: made before, so that it needs no memory
-/// then.   Precondition: room_to_requeue() has given some.
-std::list<JobService::Requeued> Api::queued_anew(StoredJob dead, Client& client) const {
-  dead.state = StoredState::queued;
-  dead.forgiven = dead.attempt;
-  const auto& kind = *kinds_.find(dead.kind);
-  std::list<JobService::Requeued> job;
-  job.push_back({client, kind, std::move(dead)});
-  return job;
 }
 
 }  // namespace heistd

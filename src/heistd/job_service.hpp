@@ -122,15 +122,12 @@ class JobService {
                                                  std::size_t bytes) const;
   /// Whether it could have one more that is as small as can be.
   [[nodiscard]] bool has_room_for_any(const Client& client) const;
-  /// A dead job that the journal has queued again.
-  struct Requeued {
-    Client& client;
-    const Kind& kind;
-    StoredJob job;
-  };
-  /// Goes on with these jobs of a client, unless the server ends. Without memory for one of them it
-  /// is tried again and again.   Precondition: there are some.
-  void requeue(std::list<Requeued> jobs) noexcept;
+  /// Has the journal queue a dead job again, and says what that answers. Whoever hears of it, the
+  /// job goes on then, unless the server ends: without memory for that, it is tried again.
+  ///
+  /// Errors: std::bad_alloc; the journal was not asked then.
+  JobJournal::Answer<JobJournal::Effect> requeue(Client& client, const Kind& kind,
+                                                 const StoredJob& dead, Budget::Ticket room);
 
   /// Has an agent check the parameters, at the client's own ceiling. The promise is resolved once
   /// the verdict stands among those of the client; when there was no memory to find out, without.
@@ -258,6 +255,18 @@ class JobService {
   static std::shared_ptr<Job> bring(Client& client, JobRequest request, const JobId& id,
                                     std::size_t bytes);
   static void note_attempts(Client& client, Job& job, const StoredJob& stored);
+  /// A dead job that is queued again.
+  struct Requeued {
+    Client& client;
+    const Kind& kind;
+    StoredJob job;        ///< as it is then
+    Budget::Ticket room;  ///< until it waits
+    std::optional<JobJournal::Answer<JobJournal::Effect>> answer;
+  };
+  using RequeuedJobs = std::list<Requeued>;
+  void hear_of_requeue(RequeuedJobs::iterator job) noexcept;
+  void on_requeue(RequeuedJobs::iterator job,
+                  const JournalResult<JobJournal::Effect>& effect) noexcept;
   void restore_requeued() noexcept;
   bool restore(const Requeued& requeued) noexcept;
   static void forget_waiting(Client& client, const JobId& id);
@@ -323,9 +332,11 @@ class JobService {
   Backoff backoff_;
   StartQueue starts_;
   Turns turns_;
-  bool by_turns_ = false;         ///< without a journal jobs wait for their turns, too
-  bool is_posting_ = false;       ///< those whose turn has come
-  std::list<Requeued> requeued_;  ///< for which there was no memory yet
+  bool by_turns_ = false;    ///< without a journal jobs wait for their turns, too
+  bool is_posting_ = false;  ///< those whose turn has come
+  RequeuedJobs unheard_;     ///< of whose requeue nobody can hear yet, for want of memory
+  RequeuedJobs requeuing_;   ///< of which the journal is still to answer
+  RequeuedJobs requeued_;    ///< for which there was no memory yet
   std::unordered_map<Client*, boost::asio::steady_timer> wakes_;  ///< for delayed jobs that wait
   const std::shared_ptr<RunnableJobs> runnable_ = std::make_shared<RunnableJobs>();
   bool aborts_all_ = false;   ///< since the server ends, without a journal

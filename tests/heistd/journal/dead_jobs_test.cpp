@@ -94,6 +94,7 @@ TEST_F(DeadJobs, requeue_then_the_job_has_its_attempts_anew_and_its_upload) {
 
 TEST_F(DeadJobs, requeue_when_answered_then_whoever_asks_next_can_wait_for_the_job) {
   const auto id = make_dead();
+  ask("POST", "/kinds/own/pause");  // so that it only waits
   ASSERT_EQ(ask("POST", "/jobs/" + id + "/requeue").status, 202U);
   const auto outcome = begin("GET", "/jobs/" + id + "?wait=1");
   run_network();

@@ -180,6 +180,7 @@ JobJournal::Answer<Effect> MemoryJournal::set_priority(JobId id, heist::TaskPrio
 JobJournal::Answer<Effect> MemoryJournal::requeue(JobId id) {
   auto* const entry = find_entry(id);
   if (entry == nullptr || entry->job.state != StoredState::dead) return answered(Effect::late);
+  auto stored = answered(Effect::stored);  // before anything is changed, as it may throw
   auto& job = entry->job;
   const auto place = ended_.find({*job.ended_at, job.order});
   ended_bytes_ -= place->second;
@@ -189,7 +190,7 @@ JobJournal::Answer<Effect> MemoryJournal::requeue(JobId id) {
   job.forgiven = job.attempt;
   entry->may_start = clock_();
   join_signal(job, StoredSignal().priority);
-  return answered(Effect::stored);
+  return stored;
 }
 
 JobJournal::Answer<Effect> MemoryJournal::purge(JobId id) {
