@@ -195,6 +195,7 @@ class Api {
   Storing describe_stored(const JobId& id, Client& client);
   Outcome erase_stored(const StoredJob& job, Client& client);
   Storing purge(const JobId& id, Client& client, std::function<Reply()> describe);
+  Storing purge_late(const JobId& id, Client& client, std::function<Reply()> describe);
   Result<Step> put_job(const Route& route, const Target& target, Client& client);
   Handled set_priority(Job& job, heist::TaskPriority priority, Client& client);
   Outcome store_priority(StoredJob job, heist::TaskPriority priority, Client& client);

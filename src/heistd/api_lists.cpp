@@ -20,7 +20,14 @@ Refusal not_dead(JobState state) {
           "the job is " + std::string(to_string(state)) + ", and only a dead one is queued again"};
 }
 
-Refusal queued_again() {
+/// Why a job cannot be forgotten that has not ended for the journal. Memory may know that it was
+/// aborted before the journal can store that; of any other end it hears from there.
+Refusal not_purged(const Job* in_memory) {
+  if (in_memory != nullptr && in_memory->state() == JobState::aborted) {
+    return unavailable("journal_failed",
+                       "the job was aborted, which the journal has not been able to store yet; ask "
+                       "again when it can be written");
+  }
   return {409, "queued_again",
           "the job was queued again at the same time; ask once more to delete it as it is now"};
 }
@@ -80,20 +87,26 @@ Api::Outcome Api::erase_stored(const StoredJob& job, Client& client) {
                  });
 }
 
-/// Forgets a finished job, unless it was queued again meanwhile. The journal may have forgotten it
-/// before memory does.
+/// Forgets a finished job, if it is one for the journal as well.
 Storing Api::purge(const JobId& id, Client& client, std::function<Reply()> describe) {
-  auto& journal = service_.keeper()->journal();
-  const auto then = [id, &client, describe = std::move(describe)](bool is_gone) {
-    if (!is_gone) return make_reply(queued_again());
-    forget(client, id);
-    return describe();
-  };
-  return storing(journal.purge(id), [this, id, &journal, then](Effect effect) -> Outcome {
-    if (effect == Effect::stored) return then(true);
-    return storing(journal.find(id),
-                   [then](const std::optional<StoredJob>& left) -> Outcome { return then(!left); });
-  });
+  return storing(service_.keeper()->journal().purge(id),
+                 [this, id, &client, describe = std::move(describe)](Effect effect) -> Outcome {
+                   if (effect == Effect::late) return purge_late(id, client, describe);
+                   forget(client, id);
+                   return describe();
+                 });
+}
+
+/// The journal may have forgotten the job before memory does, or have its end by now.
+Storing Api::purge_late(const JobId& id, Client& client, std::function<Reply()> describe) {
+  return storing(service_.keeper()->journal().find(id),
+                 [this, id, &client,
+                  describe = std::move(describe)](const std::optional<StoredJob>& left) -> Outcome {
+                   if (left && is_end(left->state)) return purge(id, client, describe);
+                   if (left) return make_reply(not_purged(service_.find(client, id).get()));
+                   forget(client, id);
+                   return describe();
+                 });
 }
 
 Result<Api::Step> Api::requeue(const Route& route, const Target& target, Client& client) {
