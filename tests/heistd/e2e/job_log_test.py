@@ -8,6 +8,7 @@ import shutil
 import signal
 import subprocess
 import tempfile
+import threading
 
 import heistd_server
 from heistd_server import ServerTest, until
@@ -138,6 +139,25 @@ class JobLog(ServerTest):
         server.signal(signal.SIGHUP)
         until(lambda: server.said("the file that was open is written on"), "a word of that")
         self.assertEqual(server.post("/jobs/digest?wait=1").status, 200)
+
+    def test_sighup_while_the_journal_is_opened_is_heard_afterwards(self):
+        data = os.path.join(self.folder, "data")
+        process = os.path.join(self.folder, "process")
+
+        def note_process():
+            with open(process, "w") as file:
+                file.write(str(os.getpid()))
+
+        def hang_up():
+            until(lambda: os.path.exists(os.path.join(data, "lock")), "the journal to be opened", pause=0)
+            with open(process) as file:
+                os.kill(int(file.read()), signal.SIGHUP)
+
+        hanging_up = threading.Thread(target=hang_up)
+        hanging_up.start()
+        server = self.start("--job-log", self.path, "--data", data, preexec=note_process)
+        hanging_up.join()
+        until(lambda: server.said("SIGHUP: clients"), "a word of the signal")
 
     def disk_full_server(self):
         """One that hears of a full disk by the error alone."""
