@@ -195,6 +195,7 @@ class Api {
   Storing describe_stored(const JobId& id, Client& client);
   Outcome erase_stored(const StoredJob& job, Client& client);
   Storing purge(const JobId& id, Client& client, std::function<Reply()> describe);
+  Storing purge_late(const JobId& id, Client& client, std::function<Reply()> describe);
   Result<Step> put_job(const Route& route, const Target& target, Client& client);
   Handled set_priority(Job& job, heist::TaskPriority priority, Client& client);
   Outcome store_priority(StoredJob job, heist::TaskPriority priority, Client& client);
@@ -211,11 +212,9 @@ class Api {
                    const std::shared_ptr<LastAnswer>& last);
   Storing ask_journal(const std::shared_ptr<Sweep>& sweep);
   Outcome take_in(const std::shared_ptr<Sweep>& sweep);
-  void begin_anew(std::list<JobService::Requeued> job, Client& client) noexcept;
   static void forget(Client& client, const JobId& id);
   Outcome forget_some(const std::shared_ptr<Sweep>& sweep);
   Result<Budget::Ticket> room_to_requeue(const StoredJob& job, Client& client) const;
-  std::list<JobService::Requeued> queued_anew(StoredJob dead, Client& client) const;
   Result<Step> requeue(const Route& route, const Target& target, Client& client);
   Outcome requeue_stored(const StoredJob& job, Client& client);
   template <class T, class Then>

@@ -20,7 +20,14 @@ Refusal not_dead(JobState state) {
           "the job is " + std::string(to_string(state)) + ", and only a dead one is queued again"};
 }
 
-Refusal queued_again() {
+/// Why a job cannot be forgotten that has not ended for the journal. Memory may know that it was
+/// aborted before the journal can store that; of any other end it hears from there.
+Refusal not_purged(const Job* in_memory) {
+  if (in_memory != nullptr && in_memory->state() == JobState::aborted) {
+    return unavailable("journal_failed",
+                       "the job was aborted, which the journal has not been able to store yet; ask "
+                       "again when it can be written");
+  }
   return {409, "queued_again",
           "the job was queued again at the same time; ask once more to delete it as it is now"};
 }
@@ -80,20 +87,26 @@ Api::Outcome Api::erase_stored(const StoredJob& job, Client& client) {
                  });
 }
 
-/// Forgets a finished job, unless it was queued again meanwhile. The journal may have forgotten it
-/// before memory does.
+/// Forgets a finished job, if it is one for the journal as well.
 Storing Api::purge(const JobId& id, Client& client, std::function<Reply()> describe) {
-  auto& journal = service_.keeper()->journal();
-  const auto then = [id, &client, describe = std::move(describe)](bool is_gone) {
-    if (!is_gone) return make_reply(queued_again());
-    forget(client, id);
-    return describe();
-  };
-  return storing(journal.purge(id), [this, id, &journal, then](Effect effect) -> Outcome {
-    if (effect == Effect::stored) return then(true);
-    return storing(journal.find(id),
-                   [then](const std::optional<StoredJob>& left) -> Outcome { return then(!left); });
-  });
+  return storing(service_.keeper()->journal().purge(id),
+                 [this, id, &client, describe = std::move(describe)](Effect effect) -> Outcome {
+                   if (effect == Effect::late) return purge_late(id, client, describe);
+                   forget(client, id);
+                   return describe();
+                 });
+}
+
+/// The journal may have forgotten the job before memory does, or have its end by now.
+Storing Api::purge_late(const JobId& id, Client& client, std::function<Reply()> describe) {
+  return storing(service_.keeper()->journal().find(id),
+                 [this, id, &client,
+                  describe = std::move(describe)](const std::optional<StoredJob>& left) -> Outcome {
+                   if (left && is_end(left->state)) return purge(id, client, describe);
+                   if (left) return make_reply(not_purged(service_.find(client, id).get()));
+                   forget(client, id);
+                   return describe();
+                 });
 }
 
 Result<Api::Step> Api::requeue(const Route& route, const Target& target, Client& client) {
@@ -110,13 +123,10 @@ Api::Outcome Api::requeue_stored(const StoredJob& job, Client& client) {
   if (job.state != StoredState::dead) return make_reply(not_dead(state_of(job)));
   auto room = room_to_requeue(job, client);
   if (!room) return make_reply(room.error());
-  const auto ticket = std::make_shared<Budget::Ticket>(std::move(*room));
-  const auto anew = std::make_shared<std::list<JobService::Requeued>>(queued_anew(job, client));
-  return storing(service_.keeper()->journal().requeue(job.id),
-                 [this, queued = anew->front().job, anew, ticket, &client](auto effect) -> Outcome {
+  return storing(service_.requeue(client, *kinds_.find(job.kind), job, std::move(*room)),
+                 [queued = queued_anew(job), &client](Effect effect) -> Outcome {
                    if (effect == Effect::late) return make_reply(not_dead(JobState::queued));
-                   service_.requeue(std::move(*anew));
-                   return accepted(client, summary_of(queued, client));
+                   return with_location(summary_reply(202, summary_of(queued, client)), queued.id);
                  });
 }
 
@@ -128,17 +138,6 @@ Result<Budget::Ticket> Api::room_to_requeue(const StoredJob& job, Client& client
                    "this server has no jobs of the kind " + job.kind + " with such parameters"};
   }
   return service_.take_room(client, request_of(job, *kind), job.payload_bytes);
-}
-
-/// What a dead job is once the journal has queued it again: made before, so that it needs no memory
-/// then.   Precondition: room_to_requeue() has given some.
-std::list<JobService::Requeued> Api::queued_anew(StoredJob dead, Client& client) const {
-  dead.state = StoredState::queued;
-  dead.forgiven = dead.attempt;
-  const auto& kind = *kinds_.find(dead.kind);
-  std::list<JobService::Requeued> job;
-  job.push_back({client, kind, std::move(dead)});
-  return job;
 }
 
 }  // namespace heistd

@@ -3,7 +3,6 @@
 #include <heistd/job_request.hpp>
 #include <heistd/memory_reserve.hpp>
 #include <heistd/network_reserve.hpp>
-#include <list>
 #include <new>
 #include <utility>
 #include <vector>
@@ -15,8 +14,7 @@ using Effect = JobJournal::Effect;
 /// A job of the batch that the journal has been asked about.
 struct Api::Asked {
   StoredJob job;
-  std::optional<Budget::Ticket> room = {};    ///< of one that is queued again, until it has its own
-  std::list<JobService::Requeued> anew = {};  ///< the same one as it is then
+  std::optional<Budget::Ticket> room = {};  ///< of one that is to be queued again
   JournalResult<Effect> answer = Effect::late;
 };
 
@@ -92,7 +90,7 @@ void Api::choose_to_forget(Sweep& sweep, const StoredJob& job) {
 bool Api::choose_to_requeue(Sweep& sweep, const StoredJob& job) const {
   auto room = room_to_requeue(job, sweep.client);
   if (room) {
-    sweep.asked.push_back({job, std::move(*room), queued_anew(job, sweep.client)});
+    sweep.asked.push_back({job, std::move(*room)});
     return true;
   }
   // A signal that cannot be had concerns this job alone.
@@ -111,8 +109,10 @@ bool Api::choose_to_requeue(Sweep& sweep, const StoredJob& job) const {
 
 void Api::ask_journal(const std::shared_ptr<Sweep>& sweep, Asked& asked,
                       const std::shared_ptr<LastAnswer>& last) {
-  auto& journal = service_.keeper()->journal();
-  const auto answer = sweep->requeues ? journal.requeue(asked.job.id) : journal.purge(asked.job.id);
+  const auto& job = asked.job;
+  const auto answer = sweep->requeues ? service_.requeue(sweep->client, *kinds_.find(job.kind), job,
+                                                         std::move(*asked.room))
+                                      : service_.keeper()->journal().purge(job.id);
   service_.keeper()->when(answer, [sweep, &asked, last](JournalResult<Effect> effect) {
     asked.answer = std::move(effect);
   });
@@ -131,25 +131,15 @@ Storing Api::ask_journal(const std::shared_ptr<Sweep>& sweep) {
 }
 
 Api::Outcome Api::take_in(const std::shared_ptr<Sweep>& sweep) {
-  for (auto& [job, room, anew, answer] : std::exchange(sweep->asked, {})) {
+  for (auto& [job, room, answer] : std::exchange(sweep->asked, {})) {
     if (!answer) {
       sweep->failed = std::move(answer).error();
     } else if (*answer == Effect::stored) {
       ++sweep->done;
-      sweep->requeues ? begin_anew(std::move(anew), sweep->client) : forget(sweep->client, job.id);
+      if (!sweep->requeues) forget(sweep->client, job.id);
     }
   }
   return go_on(sweep);
-}
-
-/// Listeners may miss that; the job goes on in any case.
-void Api::begin_anew(std::list<JobService::Requeued> job, Client& client) noexcept {
-  try {
-    client.events.job_changed(summary_of(job.front().job, client));
-  } catch (const std::bad_alloc&) {
-    client.events.missed();
-  }
-  service_.requeue(std::move(job));
 }
 
 Api::Outcome Api::go_on(const std::shared_ptr<Sweep>& sweep) {

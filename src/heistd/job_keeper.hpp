@@ -38,7 +38,7 @@ class JobKeeper {
       : journal_(journal), network_(network) {}
 
   /// Is told of all ends that have ended followers, before who has asked for the end.
-  void on_followers_aborted(std::function<void(JobJournal::Ended)> told) {
+  void on_followers_aborted(std::function<void(const JobJournal::SharedFollowers&)> told) {
     on_followers_aborted_ = std::move(told);
   }
 
@@ -88,14 +88,13 @@ class JobKeeper {
   void release(const JobId& id, Attempt attempt);
 
  private:
-  void tell(JournalResult<JobJournal::Ended>& ended) const {
-    if (!ended || ended->followers.empty() || !on_followers_aborted_) return;
-    on_followers_aborted_(std::exchange(*ended, ended->effect));
+  void tell(const JournalResult<JobJournal::Ended>& ended) const {
+    if (ended && ended->followers && on_followers_aborted_) on_followers_aborted_(ended->followers);
   }
 
   JobJournal& journal_;
   Network network_;
-  std::function<void(JobJournal::Ended)> on_followers_aborted_;
+  std::function<void(const JobJournal::SharedFollowers&)> on_followers_aborted_;
   std::size_t under_way_ = 0;
   bool is_closed_ = false;
 };

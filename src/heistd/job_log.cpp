@@ -26,10 +26,12 @@ namespace heistd {
 
 /// How many were lost, and of how many the log has told.
 struct LostLines {
-  // relaxed: only a number.
-  heist::detail::sync::atomic<std::uint64_t> without_memory{0};
-  std::uint64_t unwritten = 0;  ///< the log's thread's, as the next
-  std::uint64_t told = 0;
+  void add(std::uint64_t lines) noexcept {
+    count.fetch_add(lines, heist::detail::sync::relaxed);  // relaxed: only a number
+  }
+
+  heist::detail::sync::atomic<std::uint64_t> count{0};  ///< but for those that the queue has lost
+  std::uint64_t told = 0;                               ///< the log's thread's
 };
 
 namespace {
@@ -76,7 +78,11 @@ class FileSink : public spdlog::sinks::base_sink<spdlog::details::null_mutex> {
     ::fcntl(descriptor_, F_SETFL, O_APPEND);  // its thread may block
     if (ends_within_line(file)) left_ = "\n";
   }
-  ~FileSink() override { ::close(descriptor_); }
+  /// The rest of a line that a full disk has cut off has no place in the next file.
+  ~FileSink() override {
+    if (is_within_line()) lost_->add(lines_of_text_);
+    ::close(descriptor_);
+  }
   FileSink(const FileSink&) = delete;
   FileSink& operator=(const FileSink&) = delete;
 
@@ -99,34 +105,39 @@ class FileSink : public spdlog::sinks::base_sink<spdlog::details::null_mutex> {
   void sink_it_(const spdlog::details::log_msg& line) override {
     try {
       tell_losses();
-      put({line.payload.data(), line.payload.size()});
+      put({line.payload.data(), line.payload.size()}, 1);
     } catch (...) {
-      ++lost_->unwritten;
+      lost_->add(1);
       throw;
     }
   }
   void tell_losses() {
-    const auto lost = lost_->without_memory.load(heist::detail::sync::relaxed) + lost_->unwritten +
-                      thread_.overrun_counter();
-    if (lost == lost_->told) return;
+    // relaxed: only a number.
+    const auto lost = lost_->count.load(heist::detail::sync::relaxed) + thread_.overrun_counter();
+    const auto untold = lost - lost_->told;
+    if (untold == 0) return;
     // By hand: a tree of JSON may need memory as it is taken down, and this thread has no reserve.
-    put(R"({"time":")" + time_text() + R"(","lost_lines":)" + std::to_string(lost - lost_->told) +
-        '}');
+    put(R"({"time":")" + time_text() + R"(","lost_lines":)" + std::to_string(untold) + '}', untold);
     lost_->told = lost;
   }
-  /// A line that has been begun is not lost: its rest comes before the next one.
-  void put(std::string_view line) {
+  /// A line that has been begun is not lost: its rest comes before the next one. It stands for so
+  /// many lines of which nobody hears without it.
+  void put(std::string_view line, std::uint64_t lines) {
     write_left();
     text_.assign(line);
     text_ += '\n';
     left_ = text_;
+    lines_of_text_ = lines;
     try {
       write_left();
     } catch (const spdlog::spdlog_ex&) {
-      if (left_.size() < text_.size()) return;
+      if (is_within_line()) return;
       left_ = {};
       throw;
     }
+  }
+  [[nodiscard]] bool is_within_line() const noexcept {
+    return !left_.empty() && left_.size() < text_.size();
   }
   void write_left() {
     while (!left_.empty()) {
@@ -144,6 +155,7 @@ class FileSink : public spdlog::sinks::base_sink<spdlog::details::null_mutex> {
   const std::shared_ptr<LostLines> lost_;
   const int descriptor_;
   std::string text_;
+  std::uint64_t lines_of_text_ = 0;
   std::string_view left_;  ///< of a line, mostly of text_
 };
 
@@ -201,7 +213,7 @@ void JobLog::write(const Client& client, Describe describe) noexcept {
     text.end_object();
     logger_->info(text.text());
   } catch (const std::bad_alloc&) {
-    lost_->without_memory.fetch_add(1, heist::detail::sync::relaxed);
+    lost_->add(1);
   }
 }
 

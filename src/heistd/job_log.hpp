@@ -27,7 +27,7 @@ struct LostLines;
 /// A thread of its own writes the lines, so that nobody waits for a slow disk or a full pipe. When
 /// it falls behind by more than `most_behind` lines, there is no memory for one, or the disk is
 /// full, lines are lost; then the log says how many. One that was written in part goes on where it
-/// was cut off.
+/// was cut off, unless the log is reopened before that: then it counts as lost.
 ///
 /// Thread: the network's.
 class JobLog {

@@ -296,12 +296,9 @@ void JobService::abort_next_batch(Client& client, const std::shared_ptr<SignalGr
       abort(client, *group->jobs().front(), signal_deleted);
     }
     if (group->jobs().empty()) {
-      const auto dropped = client.waiting.drop_some(
-          *group, [&](const WaitingJob& job) { log_dropped(client, job); });
-      settle_followers(client);
-      if (dropped == 0) return post_waiting(client);
-      client.stats_of(group->priority()).aborted += dropped;
-      client.events.missed();
+      const Dropping batch{client, group, count_answers()};
+      if (drop_some(batch) == 0) return post_waiting(client);
+      if (batch.unanswered && *batch.unanswered > 0) return;  // the last answer brings the next one
     }
     // Without memory for a later step, it is this one.
   } while (!do_later([this, &client, group] { abort_next_batch(client, group); }));

@@ -44,7 +44,7 @@ class JobService {
       : scheduler_(std::move(scheduler)), network_(network), keeper_(keeper), log_(log) {
     if (keeper_ != nullptr) {
       keeper_->on_followers_aborted(
-          [this](JobJournal::Ended ended) { on_followers_aborted(std::move(ended)); });
+          [this](const JobJournal::SharedFollowers& aborted) { on_followers_aborted(aborted); });
     }
   }
 
@@ -122,15 +122,12 @@ class JobService {
                                                  std::size_t bytes) const;
   /// Whether it could have one more that is as small as can be.
   [[nodiscard]] bool has_room_for_any(const Client& client) const;
-  /// A dead job that the journal has queued again.
-  struct Requeued {
-    Client& client;
-    const Kind& kind;
-    StoredJob job;
-  };
-  /// Goes on with these jobs of a client, unless the server ends. Without memory for one of them it
-  /// is tried again and again.   Precondition: there are some.
-  void requeue(std::list<Requeued> jobs) noexcept;
+  /// Has the journal queue a dead job again, and says what that answers. Whoever hears of it, the
+  /// job goes on then, unless the server ends: without memory for that, it is tried again.
+  ///
+  /// Errors: std::bad_alloc; the journal was not asked then.
+  JobJournal::Answer<JobJournal::Effect> requeue(Client& client, const Kind& kind,
+                                                 const StoredJob& dead, Budget::Ticket room);
 
   /// Has an agent check the parameters, at the client's own ceiling. The promise is resolved once
   /// the verdict stands among those of the client; when there was no memory to find out, without.
@@ -242,8 +239,9 @@ class JobService {
   void release_follower(Client& client, const JobId& id);
   void abort_follower(Client& client, Job& job, const StoredError& why);
   void ask_about_follower(Client& client, const JobId& id);
-  void on_followers_aborted(JobJournal::Ended ended) noexcept;
-  void note_aborts(Client& client, const std::shared_ptr<std::vector<JobId>>& left);
+  void on_followers_aborted(const JobJournal::SharedFollowers& aborted) noexcept;
+  void note_aborts(Client& client, const JobJournal::SharedFollowers& aborted,
+                   std::size_t next) noexcept;
   void note_abort(Client& client, const JobId& follower) noexcept;
   bool hears_of_predecessor(Client& client, const JobId& follower) noexcept;
   void on_follower(Client& client, const JobId& id, const std::optional<StoredJob>& stored);
@@ -257,10 +255,31 @@ class JobService {
   static std::shared_ptr<Job> bring(Client& client, JobRequest request, const JobId& id,
                                     std::size_t bytes);
   static void note_attempts(Client& client, Job& job, const StoredJob& stored);
+  /// A dead job that is queued again.
+  struct Requeued {
+    Client& client;
+    const Kind& kind;
+    StoredJob job;        ///< as it is then
+    Budget::Ticket room;  ///< until it waits
+    std::optional<JobJournal::Answer<JobJournal::Effect>> answer;
+  };
+  using RequeuedJobs = std::list<Requeued>;
+  void hear_of_requeue(RequeuedJobs::iterator job) noexcept;
+  void on_requeue(RequeuedJobs::iterator job,
+                  const JournalResult<JobJournal::Effect>& effect) noexcept;
   void restore_requeued() noexcept;
   bool restore(const Requeued& requeued) noexcept;
   static void forget_waiting(Client& client, const JobId& id);
-  void log_dropped(Client& client, const WaitingJob& job) noexcept;
+  /// A batch of the jobs of a deleted signal that are records only.
+  struct Dropping {
+    Client& client;
+    std::shared_ptr<SignalGroup> group;
+    /// Of how many of them the journal has still to tell the log; null: it is not asked.
+    std::shared_ptr<std::size_t> unanswered;
+  };
+  std::shared_ptr<std::size_t> count_answers() const noexcept;
+  void log_dropped(const Dropping& batch, const WaitingJob& job) noexcept;
+  bool ask_about_dropped(const Dropping& batch, const WaitingJob& job) noexcept;
   void read_waiting(Client& client, const JobId& id);
   void post_read(Client& client, const JobId& id, const std::optional<StoredJob>& stored);
   void post_stored(Client& client, const StoredJob& stored);
@@ -288,6 +307,7 @@ class JobService {
   void time_out(Client& client, Job& job);
   std::shared_ptr<Job> find_run(Client& client, const JobId& id, std::uint64_t run) const;
   void abort_next_batch(Client& client, const std::shared_ptr<SignalGroup>& group);
+  std::size_t drop_some(const Dropping& batch) noexcept;
   void follow_next_batch(Client& client, const std::shared_ptr<SignalGroup>& group);
   /// False: there is no memory for that.
   template <class Step>
@@ -312,9 +332,11 @@ class JobService {
   Backoff backoff_;
   StartQueue starts_;
   Turns turns_;
-  bool by_turns_ = false;         ///< without a journal jobs wait for their turns, too
-  bool is_posting_ = false;       ///< those whose turn has come
-  std::list<Requeued> requeued_;  ///< for which there was no memory yet
+  bool by_turns_ = false;    ///< without a journal jobs wait for their turns, too
+  bool is_posting_ = false;  ///< those whose turn has come
+  RequeuedJobs unheard_;     ///< of whose requeue nobody can hear yet, for want of memory
+  RequeuedJobs requeuing_;   ///< of which the journal is still to answer
+  RequeuedJobs requeued_;    ///< for which there was no memory yet
   std::unordered_map<Client*, boost::asio::steady_timer> wakes_;  ///< for delayed jobs that wait
   const std::shared_ptr<RunnableJobs> runnable_ = std::make_shared<RunnableJobs>();
   bool aborts_all_ = false;   ///< since the server ends, without a journal

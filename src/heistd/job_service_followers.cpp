@@ -128,27 +128,22 @@ void JobService::on_follower(Client& client, const JobId& id,
 
 /// Of followers that the journal has aborted. Most hear of that as memory ends the job that they
 /// follow; the others follow one of which only the journal knows, as this server lacks its kind.
-void JobService::on_followers_aborted(JobJournal::Ended ended) noexcept {
-  auto* const client = turns_.find(ended.client);
-  if (client == nullptr) return;
-  try {
-    note_aborts(*client, std::make_shared<std::vector<JobId>>(std::move(ended.followers)));
-  } catch (const std::bad_alloc&) {  // then all of them in this step
-    for (const auto& id : ended.followers) note_abort(*client, id);
-    settle_followers(*client);
-  }
+void JobService::on_followers_aborted(const JobJournal::SharedFollowers& aborted) noexcept {
+  if (auto* const client = turns_.find(aborted->client)) note_aborts(*client, aborted, 0);
 }
 
-/// A batch in each step of the network thread.
-void JobService::note_aborts(Client& client, const std::shared_ptr<std::vector<JobId>>& left) {
+/// Of those from `next` on: a batch in each step of the network thread.
+void JobService::note_aborts(Client& client, const JobJournal::SharedFollowers& aborted,
+                             std::size_t next) noexcept {
+  const auto& ids = aborted->ids;
   do {
-    for (auto some = jobs_at_a_time; some > 0 && !left->empty(); --some) {
-      note_abort(client, left->back());
-      left->pop_back();
+    for (auto left = jobs_at_a_time; left > 0 && next < ids.size(); --left) {
+      note_abort(client, ids[next++]);
     }
     settle_followers(client);
     // Without memory for a later step, it is this one.
-  } while (!left->empty() && !do_later([this, &client, left] { note_aborts(client, left); }));
+  } while (next < ids.size() &&
+           !do_later([this, &client, aborted, next] { note_aborts(client, aborted, next); }));
 }
 
 void JobService::note_abort(Client& client, const JobId& follower) noexcept {

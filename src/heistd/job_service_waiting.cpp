@@ -218,19 +218,50 @@ void JobService::tell_end_of_waiting(Client& client, const JobSummary& job) {
   log_.job_ended(client, job);
 }
 
-/// Of a job that the journal has ended already, and of which it knows more than the record does.
-void JobService::log_dropped(Client& client, const WaitingJob& job) noexcept {
-  if (!log_.is_open()) return;
+/// Null without a log, and without memory, as then it can do without the journal.
+std::shared_ptr<std::size_t> JobService::count_answers() const noexcept {
+  if (!log_.is_open()) return nullptr;
   try {
-    auto tell = [this, &client, id = job.id,
+    return std::make_shared<std::size_t>(0);
+  } catch (const std::bad_alloc&) {
+    return nullptr;
+  }
+}
+
+/// Says how many, which is none when all are gone.
+std::size_t JobService::drop_some(const Dropping& batch) noexcept {
+  auto& client = batch.client;
+  const auto dropped = client.waiting.drop_some(
+      *batch.group, [this, &batch](const WaitingJob& job) { log_dropped(batch, job); });
+  settle_followers(client);
+  if (dropped == 0) return 0;
+  client.stats_of(batch.group->priority()).aborted += dropped;
+  client.events.missed();
+  return dropped;
+}
+
+void JobService::log_dropped(const Dropping& batch, const WaitingJob& job) noexcept {
+  if (!log_.is_open() || ask_about_dropped(batch, job)) return;
+  log_.job_dropped(batch.client, job.id, *job.line);
+}
+
+/// The journal has ended the job already, and knows more of it than the record does. False: there
+/// is no memory to ask it.
+bool JobService::ask_about_dropped(const Dropping& batch, const WaitingJob& job) noexcept {
+  if (!batch.unanswered) return false;
+  try {
+    auto tell = [this, batch, id = job.id,
                  line = job.line->shared_from_this()](const std::optional<StoredJob>& stored) {
       const bool is_known = stored && is_end(stored->state);
-      is_known ? log_.job_ended(client, summary_of(*stored, client))
-               : log_.job_dropped(client, id, *line);
+      is_known ? log_.job_ended(batch.client, summary_of(*stored, batch.client))
+               : log_.job_dropped(batch.client, id, *line);
+      if (--*batch.unanswered == 0) abort_next_batch(batch.client, batch.group);
     };
     keeper_->reread(text_of(job.id), std::move(tell));
+    ++*batch.unanswered;
+    return true;
   } catch (const std::bad_alloc&) {
-    log_.job_dropped(client, job.id, *job.line);
+    return false;
   }
 }
 

@@ -1,13 +1,8 @@
 #include <heistd/job_text.hpp>
 #include <heistd/refusal.hpp>
-#include <ratio>
 
 namespace heistd {
 namespace {
-
-double microseconds(std::chrono::nanoseconds duration) {
-  return std::chrono::duration<double, std::micro>(duration).count();
-}
 
 void add_error(JsonText& text, std::string_view key, const StoredError& error) {
   text.key(key);
@@ -42,17 +37,17 @@ void add_progress(JsonText& text, const Job& job) {
 void add_times(JsonText& text, const Job& job) {
   const auto delay = job.progress->queue_delay();
   if (delay) {
-    text.member("queue_delay_us", microseconds(*delay));
+    text.member("queue_delay_us", in_microseconds(*delay));
   } else {
     text.null_member("queue_delay_us");
   }
   add_progress(text, job);
   if (!job.finished() || job.end().times.chunks == 0) return text.null_member("run_time_us");
   const JobTimes& times = job.end().times;
-  text.member("run_time_us", microseconds(times.run));
+  text.member("run_time_us", in_microseconds(times.run));
   if (!times.chunked) return;
   text.member("chunks", times.chunks);
-  text.member("longest_chunk_us", microseconds(times.longest));
+  text.member("longest_chunk_us", in_microseconds(times.longest));
 }
 
 const JobResult* result_of(const Job& job) noexcept {

@@ -1,7 +1,7 @@
 #include <array>
 #include <cmath>
 #include <heistd/json.hpp>
-#include <ratio>
+#include <heistd/json_text.hpp>
 
 namespace heistd {
 namespace {
@@ -10,17 +10,13 @@ constexpr std::array all_priorities = {heist::TaskPriority::user_blocking,
                                        heist::TaskPriority::user_visible,
                                        heist::TaskPriority::background};
 
-double microseconds(std::chrono::nanoseconds duration) {
-  return std::chrono::duration<double, std::micro>(duration).count();
-}
-
 Json histogram_json(const DurationHistogram& histogram) {
   return {{"count", histogram.count()},
-          {"p50", microseconds(histogram.quantile(0.5))},
-          {"p90", microseconds(histogram.quantile(0.9))},
-          {"p99", microseconds(histogram.quantile(0.99))},
-          {"p999", microseconds(histogram.quantile(0.999))},
-          {"max", microseconds(histogram.max())}};
+          {"p50", in_microseconds(histogram.quantile(0.5))},
+          {"p90", in_microseconds(histogram.quantile(0.9))},
+          {"p99", in_microseconds(histogram.quantile(0.99))},
+          {"p999", in_microseconds(histogram.quantile(0.999))},
+          {"max", in_microseconds(histogram.max())}};
 }
 
 Json counts_json(heist::TaskPriority priority, const LevelStats& level, const Depth& depth) {
@@ -40,7 +36,7 @@ Json level_json(heist::TaskPriority priority, const LevelStats& level, const Dep
   json["queue_delay_us"] = histogram_json(level.queue_delay);
   json["run_time_us"] = histogram_json(level.run_time);
   json["chunks"] = level.chunks;
-  json["longest_chunk_us"] = microseconds(level.longest_chunk);
+  json["longest_chunk_us"] = in_microseconds(level.longest_chunk);
   return json;
 }
 

@@ -4,15 +4,22 @@
 #include <rapidjson/stringbuffer.h>
 #include <rapidjson/writer.h>
 
+#include <chrono>
 #include <concepts>
 #include <cstddef>
 #include <cstring>
 #include <new>
+#include <ratio>
 #include <string>
 #include <string_view>
 #include <type_traits>
 
 namespace heistd {
+
+/// Durations are numbers of microseconds in JSON.
+[[nodiscard]] constexpr double in_microseconds(std::chrono::nanoseconds duration) noexcept {
+  return std::chrono::duration<double, std::micro>(duration).count();
+}
 
 /// The C library's memory may run out without a sign in that library, so this one is asked.
 class ThrowingMemory {

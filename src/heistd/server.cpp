@@ -34,6 +34,12 @@ heist::AgentClusterOptions cluster_options(const Options& options) {
   return cluster;
 }
 
+/// What comes from now on, while the journal is opened as well, is heard as the server runs.
+asio::signal_set signals_of(asio::io_context& io, const Options& options) {
+  return options.has_files() ? asio::signal_set(io, SIGTERM, SIGINT, SIGHUP)
+                             : asio::signal_set(io, SIGTERM, SIGINT);
+}
+
 std::unique_ptr<JobJournal> open_journal(const Options& options) {
   if (options.data.empty()) return nullptr;
   return std::make_unique<SqliteJournal>(options.data);
@@ -82,7 +88,7 @@ Server::Server(Options options, const KindTable& kinds)
       io_(1),
       listener_(io_, options_),
       identity_(read_identity(options_.tls, listener_)),
-      signals_(io_, SIGTERM, SIGINT),
+      signals_(signals_of(io_, options_)),
       farewell_(io_),
       pulse_(io_),
       event_pulse_(clients_, io_),
@@ -103,7 +109,6 @@ Server::Server(Options options, const KindTable& kinds)
       names_(options_.hosts),
       sessions_(session_context()) {
   if (identity_) std::cout << "heistd: TLS with " << identity_->description() << std::endl;
-  if (options_.has_files()) signals_.add(SIGHUP);
   if (!options_.operator_name.empty()) clients_.set_operator(options_.operator_name);
   if (options_.report_tasks_over.count() > 0)
     watchdog_.emplace(*cluster_, heist::WatchdogOptions{.limit = options_.report_tasks_over});

@@ -31,7 +31,7 @@ class Checkpoints::Copy final : public JournalTask {
 Checkpoints::Checkpoints(SqliteDatabase& written, SqliteDatabase copying)
     : written_(written),
       copying_(std::move(copying)),
-      thread_([](const JournalThread::Tasks& tasks) {
+      thread_("heistd-copies", [](const JournalThread::Tasks& tasks) {
         for (const auto& task : tasks) {
           task->apply();
           task->answer();

@@ -25,7 +25,11 @@ JournalFault fault_of(int error) noexcept {
 }  // namespace
 
 DataDirectory::DataDirectory(const std::filesystem::path& path) : path_(path) {
-  if (::mkdir(path_.c_str(), only_owner) != 0 && errno != EEXIST) refuse();
+  if (::mkdir(path_.c_str(), only_owner) == 0) {
+    sync_parent();
+  } else if (errno != EEXIST) {
+    refuse();
+  }
   lock_ = ::open((path_ / "lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, only_owner_file);
   if (lock_ < 0) refuse();
   if (::flock(lock_, LOCK_EX | LOCK_NB) == 0) return;
@@ -33,6 +37,16 @@ DataDirectory::DataDirectory(const std::filesystem::path& path) : path_(path) {
   ::close(lock_);
   errno = error;
   refuse();
+}
+
+/// Or a loss of power might take the directory away, with all that is in it.
+void DataDirectory::sync_parent() const {
+  const int parent = ::open((path_ / "..").c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (parent < 0) refuse();
+  const int error = ::fsync(parent) == 0 ? 0 : errno;
+  ::close(parent);
+  errno = error;
+  if (error != 0) refuse();
 }
 
 DataDirectory::~DataDirectory() { ::close(lock_); }

@@ -26,6 +26,7 @@ class DataDirectory {
   void set_filled() const;
 
  private:
+  void sync_parent() const;
   [[noreturn]] void refuse() const;
 
   const std::filesystem::path path_;

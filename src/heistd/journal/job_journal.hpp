@@ -8,8 +8,10 @@
 #include <heistd/job_query.hpp>
 #include <heistd/journal/job_record.hpp>
 #include <heistd/journal/journal_error.hpp>
+#include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace heistd {
@@ -78,15 +80,25 @@ class JobJournal {
     /// The job is not, or no longer, at what the request supposes; nothing was changed.
     late,
   };
-  /// What a request has done that ends a job.
+  /// Jobs that were aborted since they followed one that has ended, or one of these.
+  struct AbortedFollowers {
+    std::string client;  ///< whose they are
+    std::vector<JobId> ids;
+  };
+  using SharedFollowers = std::shared_ptr<const AbortedFollowers>;
+  /// What a request has done that ends a job. A copy takes no memory: who waits for the answer gets
+  /// one, and without it would ask again, and hear that this comes too late.
   struct Ended {
     Ended(Effect its_effect = Effect::stored) noexcept : effect(its_effect) {}
+    explicit Ended(AbortedFollowers aborted)
+        : effect(Effect::stored),
+          followers(aborted.ids.empty()
+                        ? nullptr
+                        : std::make_shared<const AbortedFollowers>(std::move(aborted))) {}
     operator Effect() const noexcept { return effect; }
 
     Effect effect;
-    std::string client = {};  ///< whose the followers are, if there are any
-    /// Those that were aborted as well, since they followed the job, or one of these.
-    std::vector<JobId> followers = {};
+    SharedFollowers followers = {};  ///< null: none
   };
   /// Ends the attempt with a result, and with it the job.
   [[nodiscard]] virtual Answer<Ended> complete(JobId id, Attempt attempt, StoredResult result) = 0;

@@ -131,6 +131,13 @@ struct StoredJob {
   }
 };
 
+/// What a dead job is once it is queued again.
+[[nodiscard]] inline StoredJob queued_anew(StoredJob dead) {
+  dead.state = StoredState::queued;
+  dead.forgiven = dead.attempt;
+  return dead;
+}
+
 /// A signal name with its priority.
 struct StoredSignal {
   std::string client;

@@ -1,10 +1,14 @@
+#include <pthread.h>
+
 #include <heistd/journal/journal_thread.hpp>
 #include <utility>
 
 namespace heistd {
 
-JournalThread::JournalThread(std::function<void(Tasks)> work)
-    : work_(std::move(work)), thread_([this] { run(); }) {}
+JournalThread::JournalThread(const char* name, std::function<void(Tasks)> work)
+    : work_(std::move(work)), thread_([this] { run(); }) {
+  ::pthread_setname_np(thread_.native_handle(), name);
+}
 
 JournalThread::~JournalThread() {
   {

@@ -38,8 +38,10 @@ class JournalThread {
  public:
   using Tasks = std::list<std::unique_ptr<JournalTask>>;
 
+  /// The system shows the name, of up to 15 characters, for the thread.
+  ///
   /// Errors: std::system_error without a thread.
-  explicit JournalThread(std::function<void(Tasks)> work);
+  JournalThread(const char* name, std::function<void(Tasks)> work);
   /// Blocks: until all that was posted is done.
   ~JournalThread();
   JournalThread(const JournalThread&) = delete;

@@ -52,8 +52,9 @@ SqliteJournal::SqliteJournal(const std::filesystem::path& directory, JournalBoun
       writes_(written_, bounds),
       reads_(read_),
       commit_(written_, [this] { writes_.forget_counts(); }),
-      writer_([this](JournalThread::Tasks tasks) { commit_.run(std::move(tasks), writer_); }),
-      reader_([](const JournalThread::Tasks& tasks) { read_each(tasks); }) {}
+      writer_("heistd-journal",
+              [this](JournalThread::Tasks tasks) { commit_.run(std::move(tasks), writer_); }),
+      reader_("heistd-reads", [](const JournalThread::Tasks& tasks) { read_each(tasks); }) {}
 
 template <class Apply>
 auto SqliteJournal::post_to(JournalThread& thread, bool must_be_synced, Apply apply) {

@@ -337,16 +337,15 @@ SqliteWrites::Ended SqliteWrites::drop_signal(std::string_view client, std::stri
   jobs_of_signal_.with(client, name);
   while (jobs_of_signal_.next()) ids.push_back(jobs_of_signal_.text(0));
   jobs_of_signal_.reset();
-  Ended ended;
-  ended.client = client;
+  JobJournal::AbortedFollowers aborted{std::string(client), {}};
   for (const auto& id : ids) {
     const auto job = find(id);
     if (is_end(job->state)) continue;
-    auto followers = abort_job(id, *job, aborted_because(signal_deleted), now).followers;
-    std::ranges::move(followers, std::back_inserter(ended.followers));
+    const auto ended = abort_job(id, *job, aborted_because(signal_deleted), now);
+    if (ended.followers) std::ranges::copy(ended.followers->ids, std::back_inserter(aborted.ids));
   }
   trim(now);
-  return ended;
+  return Ended(std::move(aborted));
 }
 
 void SqliteWrites::set_state(AcceptanceOrder order, StoredState state, Attempt attempt,
@@ -357,15 +356,14 @@ void SqliteWrites::set_state(AcceptanceOrder order, StoredState state, Attempt a
 /// With what that means for those that follow the job.
 SqliteWrites::Ended SqliteWrites::end(const JobId& id, const Standing& job, const Ending& ending,
                                       SystemTime now) {
-  Ended ended;
   end_alone(id, job, ending, now);
   if (ending.state != StoredState::done) {
-    ended.client = job.client;
-    ended.followers = abort_followers(id, job.order, now);
-  } else if (!followers(job.order).empty()) {  // a look costs less than an update of nothing
+    return Ended({job.client, abort_followers(id, job.order, now)});
+  }
+  if (!followers(job.order).empty()) {  // a look costs less than an update of nothing
     release_followers_.with(job.order).run();
   }
-  return ended;
+  return Effect::stored;
 }
 
 std::vector<JobId> SqliteWrites::followers(AcceptanceOrder order) {

@@ -18,14 +18,14 @@ PATIENCE = 240  # seconds: far more than anything takes, sanitizers included
 MIB = 1024 * 1024
 
 
-def until(condition, what):
-    """Waits for a condition and returns its value."""
+def until(condition, what, pause=0.005):
+    """Waits for a condition, which is looked at once in so many seconds, and returns its value."""
     deadline = time.monotonic() + PATIENCE
     while time.monotonic() < deadline:
         value = condition()
         if value:
             return value
-        time.sleep(0.005)
+        time.sleep(pause)
     raise AssertionError(f"waited {PATIENCE} s in vain for {what}")
 
 

@@ -8,6 +8,7 @@ import shutil
 import signal
 import subprocess
 import tempfile
+import threading
 
 import heistd_server
 from heistd_server import ServerTest, until
@@ -139,19 +140,62 @@ class JobLog(ServerTest):
         until(lambda: server.said("the file that was open is written on"), "a word of that")
         self.assertEqual(server.post("/jobs/digest?wait=1").status, 200)
 
+    def test_sighup_while_the_journal_is_opened_is_heard_afterwards(self):
+        data = os.path.join(self.folder, "data")
+        process = os.path.join(self.folder, "process")
+
+        def note_process():
+            with open(process, "w") as file:
+                file.write(str(os.getpid()))
+
+        def hang_up():
+            until(lambda: os.path.exists(os.path.join(data, "lock")), "the journal to be opened", pause=0)
+            with open(process) as file:
+                os.kill(int(file.read()), signal.SIGHUP)
+
+        hanging_up = threading.Thread(target=hang_up)
+        hanging_up.start()
+        server = self.start("--job-log", self.path, "--data", data, preexec=note_process)
+        hanging_up.join()
+        until(lambda: server.said("SIGHUP: clients"), "a word of the signal")
+
+    def disk_full_server(self):
+        """One that hears of a full disk by the error alone."""
+        return self.start("--job-log", self.path, preexec=lambda: signal.signal(signal.SIGXFSZ, signal.SIG_IGN))
+
+    def cut_next_line(self, server):
+        """Leaves room for ten bytes of it; how long the file is then."""
+        room = os.path.getsize(self.path) + 10
+        resource.prlimit(server.process.pid, resource.RLIMIT_FSIZE, (room, resource.RLIM_INFINITY))
+        return room
+
+    def give_room(self, server):
+        resource.prlimit(server.process.pid, resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY,) * 2)
+
+    def test_line_that_was_cut_and_whose_file_is_moved_away_is_counted(self):
+        server = self.disk_full_server()
+        self.line_of(server.accepted("/jobs/digest"))
+        room = self.cut_next_line(server)
+        server.accepted("/jobs/digest")
+        until(lambda: os.path.getsize(self.path) == room, "a full disk")
+        os.rename(self.path, self.path + ".1")
+        server.signal(signal.SIGHUP)
+        until(lambda: os.path.exists(self.path), "a new file")
+        self.give_room(server)
+        self.line_of(server.accepted("/jobs/digest"))
+        self.assertEqual([line.get("lost_lines") for line in self.lines()], [1, None])
+
     def test_disk_that_is_full_for_a_while_loses_lines_only_which_are_counted(self):
-        ignore = lambda: signal.signal(signal.SIGXFSZ, signal.SIG_IGN)  # noqa: E731
-        server = self.start("--job-log", self.path, preexec=ignore)
+        server = self.disk_full_server()
         done = lambda: server.post("/jobs/digest?wait=1").headers["location"].rsplit("/")[-1]  # noqa: E731
         first = done()
         self.line_of("/" + first)
-        room = os.path.getsize(self.path) + 10
-        resource.prlimit(server.process.pid, resource.RLIMIT_FSIZE, (room, resource.RLIM_INFINITY))
+        room = self.cut_next_line(server)
         cut = done()
         for _ in range(4):
             done()
         until(lambda: os.path.getsize(self.path) == room and server.said("a line is lost"), "a full disk")
-        resource.prlimit(server.process.pid, resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY,) * 2)
+        self.give_room(server)
         last = done()
         self.line_of("/" + last)
         lines = self.lines()

@@ -94,6 +94,7 @@ TEST_F(DeadJobs, requeue_then_the_job_has_its_attempts_anew_and_its_upload) {
 
 TEST_F(DeadJobs, requeue_when_answered_then_whoever_asks_next_can_wait_for_the_job) {
   const auto id = make_dead();
+  ask("POST", "/kinds/own/pause");  // so that it only waits
   ASSERT_EQ(ask("POST", "/jobs/" + id + "/requeue").status, 202U);
   const auto outcome = begin("GET", "/jobs/" + id + "?wait=1");
   run_network();
@@ -135,6 +136,29 @@ TEST_F(DeadJobs, delete_when_the_job_is_queued_again_at_the_same_moment_then_it_
   EXPECT_EQ(refused.status, 409U) << refused.body;
   EXPECT_EQ(refused.error(), "queued_again");
   EXPECT_EQ(ask("DELETE", "/jobs/" + id).json()["state"], "aborted");
+}
+
+TEST_F(DeadJobs, delete_when_the_journal_cannot_have_the_abort_yet_then_503_until_it_has) {
+  const auto id = post_kept("/jobs/digest");
+  journal.fails = 1;
+  kept.abort(anonymous, *anonymous.jobs.find(id), job_deleted);
+  ASSERT_EQ(stored(id).state, StoredState::queued);
+  const auto refused = ask("DELETE", "/jobs/" + id);
+  EXPECT_EQ(refused.status, 503U) << refused.body;
+  EXPECT_EQ(refused.error(), "journal_failed");
+  said(journal.abort(id, aborted_because(job_deleted)));
+  EXPECT_EQ(ask("DELETE", "/jobs/" + id).json()["state"], "aborted");
+  EXPECT_EQ(said(journal.find(id)), std::nullopt);
+}
+
+TEST_F(DeadJobs, delete_when_the_journal_has_the_abort_a_moment_later_then_the_job_is_gone) {
+  const auto id = post_kept("/jobs/digest");
+  journal.fails = 1;
+  kept.abort(anonymous, *anonymous.jobs.find(id), job_deleted);
+  const auto erase = begin("DELETE", "/jobs/" + id);  // too early
+  said(journal.abort(id, aborted_because(job_deleted)));
+  EXPECT_EQ(end(erase).json()["state"], "aborted");
+  EXPECT_EQ(said(journal.find(id)), std::nullopt);
 }
 
 TEST_F(DeadJobs, delete_when_a_requeue_is_under_way_then_memory_s_job_goes_on) {

@@ -33,7 +33,7 @@ TEST(GroupCommitWithoutMemory, refusal_when_there_is_none_then_it_is_answered) {
   const DataDirectory directory(scratch.path() / "data");
   auto database = open_for_writing(directory);
   GroupCommit commit(database, [] {});
-  JournalThread thread([](const JournalThread::Tasks& /*none*/) {});
+  JournalThread thread("heistd-journal", [](const JournalThread::Tasks& /*none*/) {});
   JournalError answer;
   JournalThread::Tasks tasks;
   tasks.push_back(std::make_unique<Refused>(answer));

@@ -54,8 +54,9 @@ TYPED_TEST(JournalFollowersTest, fail_then_its_followers_and_theirs_are_aborted_
   const auto ended =
       said(this->journal->fail(id_of(1), this->start(1), {"bad", "Bad."}, std::nullopt));
   EXPECT_EQ(ended.effect, Effect::stored);
-  EXPECT_EQ(ended.client, "alice");
-  EXPECT_THAT(ended.followers, testing::UnorderedElementsAre(id_of(2), id_of(3), id_of(4)));
+  ASSERT_TRUE(ended.followers);
+  EXPECT_EQ(ended.followers->client, "alice");
+  EXPECT_THAT(ended.followers->ids, testing::UnorderedElementsAre(id_of(2), id_of(3), id_of(4)));
   this->expect_aborted_after(2, 1);
   this->expect_aborted_after(3, 2);
   this->expect_aborted_after(4, 1);
@@ -95,8 +96,8 @@ TYPED_TEST(JournalFollowersTest, drop_signal_then_followers_of_its_jobs_are_abor
   this->submit_follower(3, 1);
   EXPECT_TRUE(said(this->journal->submit(job)).follows);
   const auto ended = said(this->journal->drop_signal("alice", "night"));
-  EXPECT_EQ(ended.client, "alice");
-  EXPECT_THAT(ended.followers, testing::Contains(id_of(3)));
+  EXPECT_EQ(ended.followers->client, "alice");
+  EXPECT_THAT(ended.followers->ids, testing::Contains(id_of(3)));
   EXPECT_EQ(this->state(2), StoredState::aborted);
   this->expect_aborted_after(3, 1);
 }

@@ -1,8 +1,10 @@
 // Jobs that start after others, with a journal.
 #include <heistd/waiting_jobs.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "heistd/no_memory.hpp"
 #include "kept_jobs_fixture.hpp"
 
 namespace heistd {
@@ -70,6 +72,27 @@ TEST_F(KeptFollowers, after_when_the_other_job_fails_then_whoever_waits_hears_th
   EXPECT_EQ(waiting.job->end().failure->code(), "predecessor_failed");
   EXPECT_EQ(anonymous.budget->jobs(), 0U);
   EXPECT_EQ(anonymous.stats_of(heist::TaskPriority::user_visible).aborted, 3U);
+}
+
+// Rule: JRN-3
+TEST_F(KeptFollowers, end_when_memory_is_missing_as_the_journal_has_it_then_it_is_told_so) {
+  const auto first = post_kept("/jobs/digest?delay=86400000");
+  const auto second = after(first);
+  const auto attempt = said(journal.start(first)).value().attempt;
+  std::optional<Effect> told;
+  keeper.when(journal.fail(first, attempt, {"bad", "Bad."}, std::nullopt),
+              [&told](const JournalResult<JobJournal::Ended>& ended) {
+                if (ended) told = ended->effect;
+              });
+  {
+    const NoMemory none(0);
+    step_network();
+  }
+  EXPECT_EQ(told, Effect::stored);
+  kept.post_waiting(anonymous);
+  run_kept();
+  EXPECT_EQ(error_of(second), "predecessor_failed");
+  EXPECT_FALSE(follows(second));
 }
 
 // Rule: JRN-8

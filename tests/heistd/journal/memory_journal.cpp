@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <heistd/journal/memory_journal.hpp>
+#include <heistd/limits.hpp>
 #include <iterator>
 
 namespace heistd {
@@ -179,6 +180,7 @@ JobJournal::Answer<Effect> MemoryJournal::set_priority(JobId id, heist::TaskPrio
 JobJournal::Answer<Effect> MemoryJournal::requeue(JobId id) {
   auto* const entry = find_entry(id);
   if (entry == nullptr || entry->job.state != StoredState::dead) return answered(Effect::late);
+  auto stored = answered(Effect::stored);  // before anything is changed, as it may throw
   auto& job = entry->job;
   const auto place = ended_.find({*job.ended_at, job.order});
   ended_bytes_ -= place->second;
@@ -188,7 +190,7 @@ JobJournal::Answer<Effect> MemoryJournal::requeue(JobId id) {
   job.forgiven = job.attempt;
   entry->may_start = clock_();
   join_signal(job, StoredSignal().priority);
-  return answered(Effect::stored);
+  return stored;
 }
 
 JobJournal::Answer<Effect> MemoryJournal::purge(JobId id) {
@@ -219,20 +221,19 @@ JobJournal::Answer<Effect> MemoryJournal::set_signal(std::string client, std::st
 
 JobJournal::Answer<Ended> MemoryJournal::drop_signal(std::string client, std::string name) {
   if (!signals_.contains({client, name})) return answered<Ended>(Effect::late);
-  Ended ended;
-  ended.client = client;
+  AbortedFollowers aborted{client, {}};
   for (auto& [order, entry] : jobs_) {
     const auto& job = entry.job;
     if (!is_end(job.state) && job.client == client && job.signal_name == name) {
       entry.job.error = aborted_because(signal_deleted);
-      auto followers = end(entry, StoredState::aborted).followers;
-      std::ranges::move(followers, std::back_inserter(ended.followers));
+      const auto ended = end(entry, StoredState::aborted);
+      if (ended.followers) std::ranges::copy(ended.followers->ids, std::back_inserter(aborted.ids));
     }
   }
   signals_.erase({client, name});
   pauses_.erase({StoredPause::Of::signal, {client, name}});
   trim();
-  return answered(std::move(ended));
+  return answered(Ended(std::move(aborted)));
 }
 
 JobJournal::Answer<Effect> MemoryJournal::set_pause(StoredPause what, bool on,
@@ -327,8 +328,7 @@ JobJournal::Answer<std::string> MemoryJournal::read_result(JobId id, ByteRange r
 
 /// A job is accepted later than the one that it follows, so one look at the later ones is enough.
 Ended MemoryJournal::end(Entry& entry, StoredState state) {
-  Ended ended;
-  ended.client = entry.job.client;
+  AbortedFollowers aborted{entry.job.client, {}};
   end_alone(entry, state);
   std::set<JobId> failed;
   if (state != StoredState::done) failed.insert(entry.job.id);
@@ -339,12 +339,12 @@ Ended MemoryJournal::end(Entry& entry, StoredState state) {
       job.error = predecessor_failed(job.after);
       end_alone(later->second, StoredState::aborted);
       failed.insert(job.id);
-      ended.followers.push_back(job.id);
+      aborted.ids.push_back(job.id);
     } else if (job.after == entry.job.id) {
       job.follows = false;
     }
   }
-  return ended;
+  return Ended(std::move(aborted));
 }
 
 void MemoryJournal::end_alone(Entry& entry, StoredState state) {

@@ -1,4 +1,5 @@
 // What a journal on disk does beyond what all do: it outlives its process, and says what is wrong.
+#include <gmock/gmock.h>
 #include <sqlite3.h>
 
 #include <cerrno>
@@ -101,6 +102,15 @@ TEST_F(SqliteJournalTest, destroy_then_what_was_asked_for_is_done_first) {
   reopen();
   for (const auto& answer : answers) EXPECT_TRUE(answer.get());
   EXPECT_EQ(said(journal->count(Which::unfinished)), 100U);
+}
+
+TEST_F(SqliteJournalTest, open_then_each_of_its_threads_has_a_name) {
+  std::vector<std::string> names;
+  for (const auto& thread : std::filesystem::directory_iterator("/proc/self/task")) {
+    std::ifstream file(thread.path() / "comm");
+    std::getline(file, names.emplace_back());
+  }
+  EXPECT_THAT(names, testing::IsSupersetOf({"heistd-journal", "heistd-reads", "heistd-copies"}));
 }
 
 TEST_F(SqliteJournalTest, open_when_another_server_has_the_directory_then_refused) {
