@@ -10,13 +10,14 @@ using Ended = JobJournal::Ended;
 /// The answer to an end that may have ended followers: whether it is stored, whose they are, and
 /// which.
 Ended read_ended(const PostgresRows& rows) {
-  Ended ended = effect_of(rows.get<bool>(0, 0));
+  if (!rows.get<bool>(0, 0)) return Effect::late;
+  JobJournal::AbortedFollowers aborted;
   const auto client = rows.get<std::optional<PostgresBytes>>(0, 1);
+  if (client) aborted.client = client->bytes;
   for (const auto& id : rows.get<std::vector<PostgresUuid>>(0, 2)) {
-    ended.followers.push_back(id_of_uuid(id));
+    aborted.ids.push_back(id_of_uuid(id));
   }
-  if (client && !ended.followers.empty()) ended.client = client->bytes;
-  return ended;
+  return Ended(std::move(aborted));
 }
 
 }  // namespace
