@@ -194,11 +194,16 @@ TEST_F(PostgresLoss, drop_when_there_is_a_connection_then_another_one_is_made) {
 TEST_F(PostgresLoss, end_when_calls_are_under_way_or_wait_then_all_are_answered) {
   auto session = open({}, events());
   begin_long_call(*session);
-  session->ask(statement("SELECT 7"), answers_.next());
+  session->ask(statement("SELECT 7"), [&, again = answers_.next(), done = answers_.next(),
+                                       running = session.get()](PostgresResult result) {
+    running->ask(statement("SELECT 8"), again);
+    done(std::move(result));
+  });
   session.reset();
   ASSERT_TRUE(answers_.are_there());
   EXPECT_EQ(error_of(answers_[0]).fault, PostgresFault::outcome_unknown);
   EXPECT_EQ(error_of(answers_[1]).fault, PostgresFault::no_connection);
+  EXPECT_EQ(error_of(answers_[2]).fault, PostgresFault::no_connection);
   await([this] { return number_of_process() == 0; });  // the server has noticed
 }
 

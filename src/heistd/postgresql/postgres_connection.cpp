@@ -149,7 +149,7 @@ void PostgresConnection::wait(Wait what, Step step) {
 }
 
 /// What throws leaves a connection behind of which nobody knows where it is.
-void PostgresConnection::take_step(Step step) noexcept {
+void PostgresConnection::take_step(Step step) {
   if (is_closed_) return;
   const auto self = shared_from_this();
   try {
@@ -175,7 +175,7 @@ void PostgresConnection::lose(PostgresError error) {
   events_.on_lost(std::move(error));
 }
 
-void PostgresConnection::close() noexcept {
+void PostgresConnection::close() {
   is_closed_ = true;
   resolver_.cancel();
   timer_.cancel();

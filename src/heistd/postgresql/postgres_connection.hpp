@@ -49,7 +49,7 @@ class PostgresConnection : public std::enable_shared_from_this<PostgresConnectio
   /// Ends it as if it had been lost.
   void lose(PostgresError error);
   /// Calls nothing any more.
-  void close() noexcept;
+  void close();
 
  private:
   using Wait = boost::asio::posix::stream_descriptor::wait_type;
@@ -72,7 +72,7 @@ class PostgresConnection : public std::enable_shared_from_this<PostgresConnectio
   void limit(Duration time, const char* what);
   void end_limit();
   void wait(Wait what, Step step);
-  void take_step(Step step) noexcept;
+  void take_step(Step step);
   void lose_by_libpq();
 
   boost::asio::posix::stream_descriptor descriptor_;  // libpq's, which closes it

@@ -10,6 +10,8 @@ namespace {
 /// How often a batch that others were in the way of is run.
 constexpr unsigned most_conflicts = 5;
 
+PostgresError ended(PostgresFault fault) { return {fault, {}, "the session has ended"}; }
+
 }  // namespace
 
 /// What may come after its end: events that were under way already.
@@ -34,14 +36,15 @@ PostgresSession::PostgresSession(boost::asio::any_io_executor executor, Postgres
 }
 
 PostgresSession::~PostgresSession() {
+  has_ended_ = true;
   if (connection_) connection_->close();
-  const std::string why = "the session has ended";
-  if (running_) answer_all(std::move(running_->asks), {PostgresFault::outcome_unknown, {}, why});
-  answer_all(std::move(first_.asks), {PostgresFault::no_connection, {}, why});
-  answer_all(queue_.take_all(), {PostgresFault::no_connection, {}, why});
+  if (running_) answer_all(running_->asks, ended(PostgresFault::outcome_unknown));
+  answer_all(first_.asks, ended(PostgresFault::no_connection));
+  answer_all(queue_.take_all(), ended(PostgresFault::no_connection));
 }
 
 void PostgresSession::ask(PostgresCall call, Done done) {
+  if (has_ended_) return done(ended(PostgresFault::no_connection));
   if (queue_.size() >= limits_.max_waiting) {
     return done(PostgresError{PostgresFault::too_many_waiting,
                               {},
@@ -53,6 +56,7 @@ void PostgresSession::ask(PostgresCall call, Done done) {
 }
 
 void PostgresSession::ask_first(PostgresCall call, Done done) {
+  if (has_ended_) return done(ended(PostgresFault::no_connection));
   check_types(call);
   go_on_soon();
   first_.asks.push_back({std::move(call), std::move(done)});
@@ -105,9 +109,9 @@ void PostgresSession::on_lost(PostgresError error) {
   connect_after_pause();
   error.fault = PostgresFault::no_connection;
   events_.on_lost(error);
-  answer_all(std::move(first.asks), error);
+  answer_all(first.asks, error);
   error.fault = PostgresFault::outcome_unknown;
-  if (running) answer_all(std::move(running->asks), error);
+  if (running) answer_all(running->asks, error);
 }
 
 void PostgresSession::on_outcome(PostgresOutcome outcome) {
@@ -115,7 +119,7 @@ void PostgresSession::on_outcome(PostgresOutcome outcome) {
   running_.reset();
   go_on_soon();
   if (outcome.error) return retry_or_refuse(std::move(turn), std::move(outcome));
-  answer_all(std::move(turn.asks), std::move(outcome.rows));
+  answer_all(turn.asks, std::move(outcome.rows));
 }
 
 void PostgresSession::retry_or_refuse(PostgresTurn turn, PostgresOutcome outcome) {
@@ -126,7 +130,7 @@ void PostgresSession::retry_or_refuse(PostgresTurn turn, PostgresOutcome outcome
   }
   if (!is_first_ && turn.asks.size() > 1)
     return queue_.put_back_in_parts(std::move(turn), outcome.failed);
-  answer_all(std::move(turn.asks), *outcome.error);
+  answer_all(turn.asks, *outcome.error);
   if (is_first_) drop("a first call was refused: " + outcome.error->message);
 }
 
@@ -166,10 +170,9 @@ void PostgresSession::end_overdue() {
   const auto waited = std::to_string(limits_.wait_time.count()) + " ms";
   auto overdue = queue_.take_overdue(PostgresAsked::Clock::now());
   if (!overdue.empty()) {
-    answer_all(std::move(overdue),
-               {PostgresFault::no_connection,
-                {},
-                "not sent within " + waited + (is_connected_ ? "" : ": " + last_loss_)});
+    answer_all(overdue, {PostgresFault::no_connection,
+                         {},
+                         "not sent within " + waited + (is_connected_ ? "" : ": " + last_loss_)});
   }
   if (queue_.size() == 0 || std::exchange(awaits_overdue_, true)) return;
   overdue_.expires_at(queue_.deadline());
@@ -179,12 +182,13 @@ void PostgresSession::end_overdue() {
   }));
 }
 
-void PostgresSession::answer_all(PostgresAsks asks, std::vector<PostgresRows> rows) noexcept {
+void PostgresSession::answer_all(const PostgresAsks& asks,
+                                 std::vector<PostgresRows> rows) noexcept {
   for (std::size_t i = 0; i < asks.size(); ++i) asks[i].done(std::move(rows[i]));
 }
 
-void PostgresSession::answer_all(PostgresAsks asks, const PostgresError& error) noexcept {
-  for (auto& asked : asks) asked.done(error);
+void PostgresSession::answer_all(const PostgresAsks& asks, const PostgresError& error) noexcept {
+  for (const auto& asked : asks) asked.done(error);
 }
 
 }  // namespace heistd

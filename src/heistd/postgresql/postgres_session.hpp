@@ -89,8 +89,8 @@ class PostgresSession {
   void go_on();
   void run(PostgresTurn turn);
   void end_overdue();
-  static void answer_all(PostgresAsks asks, std::vector<PostgresRows> rows) noexcept;
-  static void answer_all(PostgresAsks asks, const PostgresError& error) noexcept;
+  static void answer_all(const PostgresAsks& asks, std::vector<PostgresRows> rows) noexcept;
+  static void answer_all(const PostgresAsks& asks, const PostgresError& error) noexcept;
   template <class Function>
   auto while_alive(Function function);
 
@@ -107,6 +107,7 @@ class PostgresSession {
   bool goes_on_soon_ = false;
   std::shared_ptr<PostgresConnection> connection_;
   bool is_connected_ = false;
+  bool has_ended_ = false;               ///< the answers of its end may ask for more
   PostgresTurn first_;                   ///< what ask_first() was given
   bool is_first_ = false;                ///< the turn under way is such a one
   std::optional<PostgresTurn> running_;  ///< the turn under way
