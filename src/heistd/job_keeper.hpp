@@ -11,7 +11,6 @@
 #include <heistd/job_run.hpp>
 #include <heistd/journal/job_journal.hpp>
 #include <optional>
-#include <type_traits>
 #include <utility>
 
 namespace heistd {
@@ -53,7 +52,7 @@ class JobKeeper {
                                                              JournalResult<T> result) mutable {
                       // Nothing counts as done that the journal has not said.
                       if (error) result = JournalError{JournalFault::io_failed, "no answer"};
-                      if constexpr (std::is_same_v<T, JobJournal::Ended>) tell(result);
+                      tell(result);
                       next(std::move(result));
                     }));
   }
@@ -88,6 +87,8 @@ class JobKeeper {
   void release(const JobId& id, Attempt attempt);
 
  private:
+  template <class T>
+  void tell(const JournalResult<T>& /*no end*/) const noexcept {}
   void tell(const JournalResult<JobJournal::Ended>& ended) const {
     if (ended && ended->followers && on_followers_aborted_) on_followers_aborted_(ended->followers);
   }
