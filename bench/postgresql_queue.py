@@ -20,7 +20,7 @@ HERE = pathlib.Path(__file__).resolve().parent / "postgresql_queue"
 sys.path.insert(0, str(HERE.parents[1] / "scripts" / "support"))
 import postgresql  # noqa: E402
 
-DESIGNS = ("plain", "plain_with_cursor", "heistd", "heistd_by_30")
+DESIGNS = ("plain", "heistd", "heistd_by_30")
 SCHEMA = HERE.parents[1] / "src" / "heistd" / "postgresql" / "sql"
 PARTS = ("tables", "nodes", "submit", "reads", "end", "names", "claim")  # in the order in which they can be made
 JOBS = 10  # of a client's turn
@@ -50,7 +50,7 @@ class Database:
     def jobs_a_second(self, design, seconds):
         script, _, number = design.partition("_by_")
         jobs = int(number or JOBS)
-        starts = {"c0": 0, "c1": 0, "c2": 0, "mark": 0, "until": 0, "begun": 0, "lanes": "{}", "cursors": "{}"}
+        starts = {"mark": 0, "until": 0, "begun": 0, "lanes": "{}", "cursors": "{}"}
         defined = [word for name, value in {**starts, "jobs": jobs}.items() for word in ("-D", f"{name}={value}")]
         said, status = self.run("pgbench", "-n", "-M", "prepared", "-c", "6", "-j", "1", "-T", str(seconds), *defined,
                                 "-f", HERE / f"{script}.sql")

@@ -4,9 +4,6 @@ SET search_path = heistd;
 SET plan_cache_mode = force_generic_plan;
 SET enable_seqscan = off;
 SET enable_bitmapscan = off;
-SET enable_sort = off;
-SET enable_hashjoin = off;
-SET enable_mergejoin = off;
 SET jit = off;
 SELECT begin_session('client ' || :client_id::text, 1000000000);
 \set begun 1

@@ -71,9 +71,8 @@ class PostgresClaims : public testing::Test {
   StoredJob find(int number) { return said(one.journal.find(id_of(number))).value(); }
   /// As if the server had not renewed its lease in time.
   static void let_lapse(const char* name) {
-    run_sql((std::string("UPDATE heistd.node SET lease_until = clock_timestamp() WHERE name = '") +
-             name + "'")
-                .c_str());
+    run_sql(std::string("UPDATE heistd.node SET lease_until = clock_timestamp() WHERE name = '") +
+            name + "'");
   }
 
   InPostgres database;
@@ -208,6 +207,40 @@ TEST_F(PostgresClaims, claim_when_two_servers_do_it_at_once_then_each_job_comes_
   other.join();
   EXPECT_EQ(seen.size(), static_cast<std::size_t>(jobs));
   EXPECT_EQ(std::set<JobId>(seen.begin(), seen.end()).size(), seen.size());
+}
+
+TEST_F(PostgresClaims, claim_when_an_older_submit_ends_late_then_its_job_comes_still) {
+  submit(1);  // makes the day and the lane, which one transaction does at a time
+  EXPECT_THAT(two.claim_ids(1), ElementsAre(id_of(1)));
+  complete(two, 1);
+  const OpenSession older;
+  older.run("SET search_path = heistd; BEGIN");
+  older.run(
+      "SELECT submit(gen_random_uuid(), 'alice', 'digest', '', NULL, 1::smallint, 1::smallint, 0, "
+      "NULL, NULL, NULL, 1, NULL, NULL, NULL, NULL, false, to_timestamp(18250 * 86400))");
+  for (int looks = 0; looks < 5; ++looks) EXPECT_THAT(two.claim_ids(1), IsEmpty());
+  submit(2);
+  older.run("COMMIT");
+  const auto claimed = two.claim(9);
+  ASSERT_EQ(claimed.size(), 2U);
+  EXPECT_EQ(claimed[1].job.id, id_of(2));  // it was accepted later
+}
+
+TEST_F(PostgresClaims, repetition_when_there_is_no_such_job_then_it_is_answered) {
+  OpenSession().run(
+      "SET search_path = heistd; SELECT begin_session('three', 1000); DO $$ BEGIN "
+      "ASSERT release(gen_random_uuid(), 1, true) IS NOT NULL; "
+      "ASSERT requeue(gen_random_uuid(), true, NULL) IS NOT NULL; "
+      "ASSERT (fail(gen_random_uuid(), 1, '', '', 0, true, NULL)).is_stored IS NOT NULL; END $$");
+}
+
+TEST_F(PostgresClaims, claim_when_a_job_that_came_back_has_expired_then_it_does_not_come) {
+  auto job = new_job(1);
+  job.ttl = milliseconds(50);
+  submit(std::move(job));
+  said(one.journal.set_priority(id_of(1), TaskPriority::background));
+  now += milliseconds(50);
+  EXPECT_THAT(two.claim_ids(1), IsEmpty());
 }
 
 TEST_F(PostgresClaims,

@@ -24,9 +24,10 @@ class HeldJobs {
  public:
   /// Errors: std::bad_alloc.
   void add(const JobId& id, const HeldJob& job) { jobs_.insert_or_assign(id, job); }
-  void remove(const JobId& id) noexcept { jobs_.erase(id); }
+  void remove(const JobId& id, Attempt attempt) noexcept {
+    if (find(id, attempt) != nullptr) jobs_.erase(id);
+  }
   void clear() noexcept { jobs_.clear(); }
-  [[nodiscard]] bool empty() const noexcept { return jobs_.empty(); }
 
   /// Null when this is not the attempt that the server has claimed.
   [[nodiscard]] HeldJob* find(const JobId& id, Attempt attempt) noexcept {

@@ -6,6 +6,9 @@
 #include <heistd/postgresql/postgres_journal.hpp>
 #include <heistd/postgresql/postgres_uuid.hpp>
 #include <memory>
+#include <new>
+#include <stdexcept>
+#include <type_traits>
 #include <utility>
 
 namespace heistd {
@@ -33,15 +36,25 @@ namespace heistd {
 /// How many pauses the database gets that come before another attempt; the last one stays.
 inline constexpr Attempt known_pauses = 64;
 
+/// What `read` makes of the answer, or why there is nothing. Nothing is thrown to the session.
+template <class Result, class Read>
+auto read_answer(Result& result, const Read& read)
+    -> JournalResult<std::decay_t<decltype(read(*result))>> {
+  try {
+    if (result) return read(*result);
+    return journal_error(result.error());
+  } catch (const std::bad_alloc&) {
+    return JournalError{JournalFault::out_of_memory, {}};
+  } catch (const std::logic_error& error) {  // the schema is another one
+    return JournalError{JournalFault::corrupt, error.what()};
+  }
+}
+
 /// Settles a promise by what `read` makes of the answer.
 template <class Resolver, class Read>
 auto settle(std::shared_ptr<Resolver> resolver, Read read) {
   return [resolver = std::move(resolver), read = std::move(read)](auto result) {
-    if (!result) {
-      resolver->resolve(journal_error(result.error()));
-    } else {
-      resolver->resolve(read(*result));
-    }
+    resolver->resolve(read_answer(result, read));
   };
 }
 

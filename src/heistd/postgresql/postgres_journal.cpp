@@ -6,14 +6,15 @@
 namespace heistd {
 namespace {
 
-/// Plans do not depend on how many rows the tables had when they were made: a queue is empty now
-/// and has a million rows later. So these go by indexes, always.
+/// Plans must not depend on how many rows the tables had when they were made, as a queue is empty
+/// now and has a million rows later: they go by indexes, and are made once. What the database has
+/// for all may be less than a journal promises, so that is set as well.
 constexpr PostgresStatement session_settings = {
     "settings",
     "SELECT set_config(name, value, false) FROM (VALUES ('search_path', 'heistd'), "
     "('plan_cache_mode', 'force_generic_plan'), ('enable_seqscan', 'off'), "
-    "('enable_bitmapscan', 'off'), ('enable_sort', 'off'), ('enable_hashjoin', 'off'), "
-    "('enable_mergejoin', 'off'), ('jit', 'off')) setting(name, value)"};
+    "('enable_bitmapscan', 'off'), ('jit', 'off'), ('synchronous_commit', 'on'), "
+    "('default_transaction_isolation', 'read committed')) setting(name, value)"};
 
 /// A server that has gone says nothing against its jobs: the first of them starts again at once.
 AttemptPauses pauses_of(Backoff backoff) {

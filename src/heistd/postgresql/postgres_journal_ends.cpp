@@ -35,8 +35,8 @@ JobJournal::Answer<T> PostgresJournal::end_attempt(JobId id, Attempt attempt, As
         }
         const HeldJob job = *held;
         held->is_ending = true;
-        ask(job, [this, id, resolver](JournalResult<T> ended) {
-          if (ended) held_.remove(id);
+        ask(job, [this, id, attempt, resolver](JournalResult<T> ended) {
+          if (ended) held_.remove(id, attempt);
           if (ended && *ended == Effect::late) count_late();
           resolver->resolve(std::move(ended));
         });
@@ -93,9 +93,8 @@ JobJournal::Answer<T> PostgresJournal::end_by(JobId id, Attempt attempt, Make ma
           return make(again || was_asked);
         };
         requests_.ask(PostgresRequests::Other{
-            std::move(call), [done, read](const PostgresResult& result) {
-              result ? done(read(*result)) : done(journal_error(result.error()));
-            }});
+            std::move(call),
+            [done, read](const PostgresResult& result) { done(read_answer(result, read)); }});
       });
 }
 

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <heistd/postgresql/postgres_requests.hpp>
 #include <iterator>
 #include <memory>
@@ -108,7 +109,9 @@ void PostgresRequests::send(std::vector<Submission> submissions, bool again) {
 }
 
 void PostgresRequests::send(std::vector<Completion> completions, bool again) {
-  auto call = complete_call(completions, again, clock_());
+  const bool was_asked = std::ranges::any_of(
+      completions, [](const auto& completion) { return completion.job.is_ending; });
+  auto call = complete_call(completions, again || was_asked, clock_());
   Step step;
   step.completions = std::move(completions);
   ask(std::move(call), std::move(step),

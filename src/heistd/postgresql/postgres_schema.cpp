@@ -53,6 +53,7 @@ int migrate(const std::string& target) {
     throw SchemaRefused("a newer version of heistd has made the schema of this database (" +
                         std::to_string(found) + "): use that version");
   }
+  if (found == schema_version) return found;  // functions that others use stay as they are
   if (is_new) migration.run("CREATE SCHEMA heistd");
   migration.run("SET LOCAL search_path = heistd");
   if (is_new) migration.run(sql_tables);

@@ -45,16 +45,24 @@ class PostgresOnItsThread : private TestNetwork, public PostgresJournal {
   std::thread thread_;
 };
 
-/// Runs statements in the database that the environment names.
-inline void run_sql(const char* statements) {
-  const std::unique_ptr<::PGconn, decltype(&::PQfinish)> connection(::PQconnectdb(""), &::PQfinish);
-  const std::unique_ptr<::PGresult, decltype(&::PQclear)> result(
-      ::PQexec(connection.get(), statements), &::PQclear);
-  const auto status = ::PQresultStatus(result.get());
-  if (status != PGRES_COMMAND_OK && status != PGRES_TUPLES_OK) {
-    throw std::runtime_error(::PQerrorMessage(connection.get()));
+/// A session in the database that the environment names.
+class OpenSession {
+ public:
+  OpenSession() : connection_(::PQconnectdb(""), &::PQfinish) {}
+  void run(const std::string& statements) const {
+    const std::unique_ptr<::PGresult, decltype(&::PQclear)> result(
+        ::PQexec(connection_.get(), statements.c_str()), &::PQclear);
+    const auto status = ::PQresultStatus(result.get());
+    if (status != PGRES_COMMAND_OK && status != PGRES_TUPLES_OK) {
+      throw std::runtime_error(::PQerrorMessage(connection_.get()));
+    }
   }
-}
+
+ private:
+  std::unique_ptr<::PGconn, decltype(&::PQfinish)> connection_;
+};
+
+inline void run_sql(const std::string& statements) { OpenSession().run(statements); }
 
 inline void drop_schema() {
   run_sql("SET client_min_messages = warning; DROP SCHEMA IF EXISTS heistd CASCADE");

@@ -34,21 +34,22 @@ BEGIN
 END $$;
 
 -- How far cursors may go. Places are drawn in transactions that have their number by then, and which end in any order.
--- `mark` is a place and `until` the number of a transaction, noted together: once all transactions before `until` have
--- ended, no place up to `mark` can come any more, and `safe` is that place. A snapshot that is only held has no number,
--- so it holds up no cursor.
+-- One claim notes the last place that was drawn, `mark`. A later one, in another transaction, takes a number, `until`:
+-- whoever has drawn a place up to `mark` has a lower one. Once all transactions below it have ended, no such place can
+-- come any more: `safe` is that place, and another mark is noted. A snapshot that is only held has no number, so it
+-- holds up no cursor.
 CREATE OR REPLACE FUNCTION next_mark(
   mark bigint, until bigint, OUT safe bigint, OUT new_mark bigint, OUT new_until bigint)
 LANGUAGE plpgsql AS $$
-DECLARE
-  now pg_snapshot := pg_current_snapshot();
 BEGIN
   new_mark := mark;
   new_until := until;
-  IF pg_snapshot_xmin(now)::text::bigint >= until THEN
-    safe := mark;
-    new_until := pg_snapshot_xmax(now)::text::bigint;
+  IF mark > 0 AND until = 0 THEN
+    new_until := pg_current_xact_id()::text::bigint;
+  ELSIF mark = 0 OR pg_snapshot_xmin(pg_current_snapshot())::text::bigint >= until THEN
+    safe := nullif(mark, 0);
     new_mark := coalesce(pg_sequence_last_value('places'), 0);
+    new_until := 0;
   END IF;
 END $$;
 
@@ -89,6 +90,7 @@ BEGIN
       ORDER BY turn LIMIT size FOR UPDATE SKIP LOCKED) waiting
     UNION ALL SELECT * FROM (
       SELECT ctid FROM open o WHERE from_returned AND lane = its_lane AND o.returned AND node IS NULL
+        AND (expires_at IS NULL OR expires_at > now)
       ORDER BY turn LIMIT size FOR UPDATE SKIP LOCKED) back),
   taken AS (
     UPDATE open SET node = this_node(), attempt = attempt + 1, expires_at = NULL, returned = false
@@ -116,7 +118,9 @@ BEGIN
            AND turn >= coalesce(c.cursor, 0) AND node IS NULL AND (expires_at IS NULL OR expires_at > now)
          ORDER BY turn LIMIT room)
         UNION ALL
-        (SELECT turn, true FROM open o WHERE o.lane = l.lane AND o.returned AND node IS NULL ORDER BY turn LIMIT room)
+        (SELECT turn, true FROM open o WHERE o.lane = l.lane AND o.returned AND node IS NULL
+           AND (expires_at IS NULL OR expires_at > now)
+         ORDER BY turn LIMIT room)
       ) head
       WHERE coalesce(l.priority, s.priority) = level AND l.kind = ANY(kinds)
         AND NOT EXISTS (SELECT FROM pause p WHERE p.client = l.client
@@ -186,11 +190,4 @@ BEGIN
     first_bytes := claimed.first_bytes;
     RETURN NEXT;
   END LOOP;
-END $$;
-
--- Notes what this server would take now, and so whether it is told of work; null: nothing.
-CREATE OR REPLACE FUNCTION set_would_take(its_priority smallint) RETURNS void LANGUAGE plpgsql AS $$
-BEGIN
-  UPDATE node SET would_take = its_priority
-  WHERE node = this_node() AND session = this_session() AND would_take IS DISTINCT FROM its_priority;
 END $$;

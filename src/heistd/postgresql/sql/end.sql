@@ -31,17 +31,11 @@ END $$;
 
 -- Lets the followers of jobs start that are done.
 CREATE OR REPLACE FUNCTION release_followers(places bigint[], now timestamptz) RETURNS void LANGUAGE plpgsql AS $$
-DECLARE
-  waiting int;
 BEGIN
   PERFORM pg_current_xact_id();  -- before a place is drawn
-  FOR waiting IN
-    UPDATE open SET follows = NULL, turn = CASE WHEN may_start <= now THEN nextval('places') END,
-      due = CASE WHEN may_start > now THEN may_start END
-    WHERE follows = ANY(places) RETURNING lane
-  LOOP
-    PERFORM tell_of_work(priority_of(waiting));
-  END LOOP;
+  UPDATE open SET follows = NULL, turn = CASE WHEN may_start <= now THEN nextval('places') END,
+    due = CASE WHEN may_start > now THEN may_start END
+  WHERE follows = ANY(places);
 END $$;
 
 -- Aborts all that follows a job which has ended without success, and what follows that; says which.
@@ -137,7 +131,6 @@ BEGIN
     turn = CASE WHEN retry_at <= now THEN nextval('places') END,
     due = CASE WHEN retry_at > now THEN retry_at END
   WHERE place = held.place;
-  PERFORM tell_of_work(priority_of(held.lane));
 END $$;
 
 -- Ends an attempt with an error. `retry_after` is in milliseconds; null: no other attempt.
@@ -150,8 +143,9 @@ DECLARE
   now timestamptz := coalesce(clock, clock_timestamp());
 BEGIN
   IF held.node IS DISTINCT FROM this_node() OR held.attempt <> its_attempt THEN
-    is_stored := again AND (has_ended_so(its_id, its_attempt, 3::smallint) OR has_ended_so(its_id, its_attempt, 5::smallint)
-                            OR held.attempt = its_attempt);
+    is_stored := again AND (
+      has_ended_so(its_id, its_attempt, 3::smallint) OR has_ended_so(its_id, its_attempt, 5::smallint)
+      OR (retry_after IS NOT NULL AND held.node IS NULL AND coalesce(held.attempt = its_attempt, false)));
     RETURN;
   END IF;
   is_stored := true;
@@ -172,7 +166,6 @@ BEGIN
   UPDATE open SET node = NULL, forgiven = forgiven + 1, returned = true,
     turn = coalesce(turn, nextval('places'))
   WHERE place = held.place;
-  PERFORM tell_of_work(priority_of(held.lane));
 END $$;
 
 CREATE OR REPLACE FUNCTION release(its_id uuid, its_attempt int, again boolean) RETURNS boolean LANGUAGE plpgsql AS $$
@@ -180,7 +173,7 @@ DECLARE
   held open := lock_open(its_id);
 BEGIN
   IF held.node IS DISTINCT FROM this_node() OR held.attempt <> its_attempt THEN
-    RETURN again AND held.node IS NULL AND held.attempt = its_attempt;
+    RETURN again AND held.node IS NULL AND coalesce(held.attempt = its_attempt, false);
   END IF;
   PERFORM give_back(held);
   RETURN true;
@@ -211,7 +204,7 @@ DECLARE
 BEGIN
   SELECT * INTO it FROM job WHERE id = its_id FOR UPDATE;
   IF it.state IS DISTINCT FROM 5 THEN
-    RETURN again AND it.state = 0;
+    RETURN again AND coalesce(it.state = 0, false);
   END IF;
   UPDATE job SET state = 0, ended_at = NULL WHERE day = it.day AND place = it.place;
   DELETE FROM dead WHERE client = it.client AND place = it.place;
@@ -220,7 +213,6 @@ BEGIN
           CASE WHEN it.signal IS NULL THEN lane_of_priority(it.client, it.kind, it.priority)
           ELSE lane_of_signal(it.client, it.kind, it.signal, 1::smallint) END,
           nextval('places'), now, it.max_attempts, it.attempt, it.attempt);
-  PERFORM tell_of_work(priority_of((SELECT lane FROM open WHERE place = it.place)));
   RETURN true;
 END $$;
 

@@ -2,7 +2,6 @@
 
 CREATE OR REPLACE FUNCTION set_priority(its_id uuid, its_priority smallint) RETURNS boolean LANGUAGE plpgsql AS $$
 DECLARE
-  number xid8 := pg_current_xact_id();
   held open := lock_open(its_id);
   it job;
 BEGIN
@@ -16,8 +15,7 @@ BEGIN
   END IF;
   -- Cursors of the other lane may have passed its turn.
   UPDATE open SET lane = lane_of_priority(it.client, it.kind, its_priority), returned = turn IS NOT NULL
-  WHERE place = held.place RETURNING lane INTO held.lane;
-  PERFORM tell_of_work(priority_of(held.lane));
+  WHERE place = held.place;
   RETURN true;
 END $$;
 
@@ -27,7 +25,6 @@ LANGUAGE plpgsql AS $$
 BEGIN
   INSERT INTO signal(client, name, priority, was_put) VALUES (its_client, its_name, its_priority, true)
   ON CONFLICT (client, name) DO UPDATE SET priority = its_priority, was_put = true;
-  PERFORM tell_of_work(its_priority);
 END $$;
 
 -- Aborts the unfinished jobs of a signal and frees its name; says what else was aborted, as it followed one of them.
@@ -70,6 +67,5 @@ BEGIN
     INSERT INTO pause VALUES (its_client, its_what, its_name) ON CONFLICT DO NOTHING;
   ELSE
     DELETE FROM pause WHERE client = its_client AND what = its_what AND name = its_name;
-    PERFORM tell_of_work(2::smallint);
   END IF;
 END $$;

@@ -15,7 +15,7 @@ LANGUAGE plpgsql AS $$
 BEGIN
   INSERT INTO node(name, session, lease_until)
   VALUES (its_name, 1, clock_timestamp() + lease * interval '1 ms')
-  ON CONFLICT (name) DO UPDATE SET session = node.session + 1, would_take = NULL,
+  ON CONFLICT (name) DO UPDATE SET session = node.session + 1,
     lease_until = clock_timestamp() + lease * interval '1 ms'
   RETURNING node, session INTO its_node, its_session;
   PERFORM set_config('heistd.node', its_node::text, false), set_config('heistd.session', its_session::text, false);
@@ -75,16 +75,9 @@ BEGIN
   LOOP
     -- Who claims holds this row until that has ended. So the jobs are looked for after that, by a statement of their
     -- own.
-    UPDATE node SET session = session + 1, lease_until = '-infinity', would_take = NULL WHERE node = gone;
+    UPDATE node SET session = session + 1, lease_until = '-infinity' WHERE node = gone;
     PERFORM reclaim_jobs(gone, pauses, NULL);
     all_gone := all_gone + 1;
   END LOOP;
   RETURN all_gone;
-END $$;
-
--- Ends the session of this connection, whose server has given its jobs back.
-CREATE OR REPLACE FUNCTION end_session() RETURNS void LANGUAGE plpgsql AS $$
-BEGIN
-  UPDATE node SET session = session + 1, lease_until = '-infinity', would_take = NULL
-  WHERE node = this_node() AND session = this_session();
 END $$;

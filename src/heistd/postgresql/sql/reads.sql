@@ -8,10 +8,6 @@ SELECT j.place, j.id, j.client, j.kind, j.parameters, j.signal, j.priority,
        j.error_code, j.error_message, j.ended_at, j.day
 FROM job j LEFT JOIN open o ON j.state = 0 AND o.place = j.place;
 
-CREATE OR REPLACE FUNCTION find(its_id uuid) RETURNS SETOF stored LANGUAGE sql STABLE AS $$
-  SELECT * FROM stored WHERE id = its_id
-$$;
-
 CREATE OR REPLACE FUNCTION load_unfinished(after bigint, most int) RETURNS SETOF stored LANGUAGE sql STABLE AS $$
   SELECT s.* FROM (SELECT day, place FROM open WHERE place > after ORDER BY place LIMIT most) o
   JOIN stored s USING (day, place) ORDER BY s.place
@@ -45,7 +41,7 @@ BEGIN
     ORDER BY j.place OFFSET most_looked_at - 1 LIMIT 1;
     found := ARRAY(
       SELECT s FROM stored s
-      WHERE s.client = its_client AND s.place > after AND (border IS NULL OR s.place <= border)
+      WHERE s.client = its_client AND s.place > after AND s.place <= coalesce(border, 9223372036854775807)
         AND (its_state IS NULL OR s.state = its_state)
         AND (is_delayed IS NULL OR (s.may_start > now OR s.is_follower) = is_delayed)
         AND (its_kind IS NULL OR s.kind = its_kind) AND (its_signal IS NULL OR s.signal = its_signal)

@@ -60,15 +60,6 @@ BEGIN
   RETURN (SELECT coalesce(l.priority, s.priority) FROM lane l LEFT JOIN signal s USING (signal) WHERE lane = its_lane);
 END $$;
 
--- Tells servers that there is something to claim, if one would take it. Commits that tell follow one another, so
--- those of a queue that nobody waits for do not.
-CREATE OR REPLACE FUNCTION tell_of_work(its_priority smallint) RETURNS void LANGUAGE plpgsql AS $$
-BEGIN
-  IF EXISTS (SELECT FROM node WHERE would_take <= its_priority) THEN
-    NOTIFY heistd_work;
-  END IF;
-END $$;
-
 -- Accepts jobs of which nothing is to be looked up: one for each place in the arrays, in their order. Delays and times
 -- to live are in milliseconds; `follows` is the place of an unfinished predecessor. One statement for all costs a
 -- fraction of one for each.
@@ -81,7 +72,6 @@ RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
   number xid8 := pg_current_xact_id();  -- before a place is drawn
   today date := utc_day(now);
-  most_urgent smallint;
 BEGIN
   IF NOT EXISTS (SELECT FROM day WHERE day = today) THEN
     PERFORM make_day(today);
@@ -101,15 +91,12 @@ BEGIN
                     request_id, idempotency_key, digest, payload_bytes, payload)
     SELECT today, place, id, client, kind, parameters, signal, priority, max_attempts, timeout, predecessor,
            request_id, key, digest, coalesce(length(payload), 0), payload
-    FROM given),
-  opened AS (
-    INSERT INTO open(place, day, lane, turn, may_start, due, expires_at, follows, max_attempts)
-    SELECT place, today, lane, CASE WHEN follows IS NULL AND delay = 0 THEN place END,
-           now + delay * interval '1 ms', CASE WHEN follows IS NULL AND delay > 0 THEN now + delay * interval '1 ms' END,
-           now + ttl * interval '1 ms', follows, max_attempts
     FROM given)
-  SELECT max(coalesce(priority, priority_of(lane))) INTO most_urgent FROM given WHERE follows IS NULL AND delay = 0;
-  PERFORM tell_of_work(most_urgent);
+  INSERT INTO open(place, day, lane, turn, may_start, due, expires_at, follows, max_attempts)
+  SELECT place, today, lane, CASE WHEN follows IS NULL AND delay = 0 THEN place END,
+         now + delay * interval '1 ms', CASE WHEN follows IS NULL AND delay > 0 THEN now + delay * interval '1 ms' END,
+         now + ttl * interval '1 ms', follows, max_attempts
+  FROM given;
 END $$;
 
 -- Whether the key stands for another job, and for which; else it stands for this one from now on. `acceptance` is as

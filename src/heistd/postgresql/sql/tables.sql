@@ -72,7 +72,7 @@ CREATE INDEX open_turn ON open(lane, turn) WHERE turn IS NOT NULL AND NOT return
 CREATE INDEX open_returned ON open(lane, turn) WHERE returned;
 CREATE INDEX open_due ON open(due) WHERE due IS NOT NULL;
 CREATE INDEX open_expiry ON open(expires_at) WHERE expires_at IS NOT NULL;
-CREATE INDEX open_follower ON open(follows) WHERE follows IS NOT NULL;
+CREATE INDEX open_follower ON open(follows, place) WHERE follows IS NOT NULL;
 
 CREATE TABLE signal(
   signal int GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
@@ -106,5 +106,4 @@ CREATE TABLE node(
   node int GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
   name text NOT NULL UNIQUE,
   session int NOT NULL,
-  lease_until timestamptz NOT NULL,
-  would_take smallint) WITH (fillfactor = 20);  -- the least urgent priority of which it would take a job now; null: none
+  lease_until timestamptz NOT NULL) WITH (fillfactor = 20);
