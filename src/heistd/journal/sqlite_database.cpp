@@ -28,6 +28,23 @@ JournalFault fault_of(int code, int system_error) noexcept {
   }
 }
 
+/// The error of the system with which a write has failed. SQLite tells it of many calls, but not of
+/// those of a commit: all that is written here goes to the log, and its file knows.
+int error_of_write(::sqlite3* connection) noexcept {
+  ::sqlite3_file* log = nullptr;
+  ::sqlite3_file_control(connection, "main", SQLITE_FCNTL_JOURNAL_POINTER, &log);
+  int error = 0;
+  if (log != nullptr && log->pMethods != nullptr) {
+    log->pMethods->xFileControl(log, SQLITE_FCNTL_LAST_ERRNO, &error);
+  }
+  return error;
+}
+
+int system_error_of(::sqlite3* connection, int code) noexcept {
+  return code == SQLITE_IOERR_WRITE ? error_of_write(connection)
+                                    : ::sqlite3_system_errno(connection);
+}
+
 }  // namespace
 
 SqliteDatabase::SqliteDatabase(const std::filesystem::path& file, Access access) {
@@ -44,7 +61,7 @@ SqliteDatabase::SqliteDatabase(const std::filesystem::path& file, Access access)
 }
 
 void SqliteDatabase::refuse(int code) {
-  const auto fault = fault_of(code, ::sqlite3_system_errno(connection_.get()));
+  const auto fault = fault_of(code, system_error_of(connection_.get(), code));
   if (fault == JournalFault::out_of_memory) MemoryShortage::note();
   throw SqliteError({fault, "SQLite: " + std::string(::sqlite3_errmsg(connection_.get()))});
 }

@@ -6,6 +6,7 @@ import pathlib
 import resource
 import shutil
 import signal
+import sqlite3
 import subprocess
 import tempfile
 import time
@@ -339,6 +340,21 @@ class Journal(ServerTest):
         said = self.refused_start()
         self.assertIn(self.data, said)
         self.assertIn("restore it from a backup", said)
+
+    def test_database_that_is_locked_refuses_what_would_have_to_be_kept_and_says_why(self):
+        delayed = self.server.accepted("/jobs/digest?delay=3600000")
+        other = sqlite3.connect(pathlib.Path(self.data, "journal.sqlite"), isolation_level=None)
+        self.addCleanup(other.close)
+        other.execute("BEGIN IMMEDIATE")
+        for reply in (self.server.post("/jobs/digest"), self.server.request("DELETE", delayed)):
+            self.assert_refused(reply, 503, "journal_failed")
+            said = reply.json["error"]["message"]
+            self.assertIn("another program holds a lock on the database", said)
+            self.assertIn("end that program's transaction", said)
+        self.assertEqual(self.server.state(delayed), "delayed")
+        other.execute("ROLLBACK")
+        self.assertEqual(self.server.finished(self.server.accepted("/jobs/digest"))["state"], "done")
+        self.assertEqual(self.server.request("DELETE", delayed).json["state"], "aborted")
 
     def limit_files(self, size):
         """From now on the server's system refuses to write beyond so many bytes of a file."""

@@ -95,6 +95,28 @@ class Faults(FaultsTest):
         self.assert_right(run)
         self.assertEqual(run.history.rows, {})
 
+    # Rule: JRN-1
+    def test_request_when_the_disk_cannot_be_written_then_it_is_refused_with_the_reason_and_the_remedy(self):
+        if not BAD_DISK:
+            self.skipTest("the disk cannot fail")
+        run = self.begin()
+        server = run.start()
+        kept = server.accepted("/jobs/digest?delay=3600000")
+        for error, why, remedy in (
+            (errno.ENOSPC, "the disk is full", "make room on it"),
+            (errno.EROFS, "it may not be written", "mount the disk for writing"),
+        ):
+            run.disk.order(writes=error)
+            for method, target in (("POST", "/jobs/digest"), ("DELETE", kept)):
+                reply = server.request(method, target)
+                self.assertEqual((reply.status, reply.error), (503, "journal_failed"))
+                self.assertIn(why, reply.json["error"]["message"])
+                self.assertIn(remedy, reply.json["error"]["message"])
+            self.assertEqual(server.get(kept).json["state"], "delayed")
+            run.disk.heal()
+            server.finished(server.accepted("/jobs/digest"))
+        run.end("killed")
+
     # Rule: JRN-2
     # Rule: JRN-8
     def test_end_of_an_attempt_when_another_server_has_started_the_job_again_then_it_changes_nothing(self):

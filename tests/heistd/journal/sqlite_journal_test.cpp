@@ -265,6 +265,7 @@ TEST_F(SqliteJournalTest, bounds_when_what_was_stored_is_taken_back_then_it_does
   const auto attempt = start(2);
   {
     const FailingDisk disk([] { return ENOSPC; });
+                                         DiskFault{EROFS, JournalFault::read_only},
     EXPECT_FALSE(journal->complete(id_of(2), attempt, {"", blocks("result")}).get());
   }
   said(journal->complete(id_of(2), attempt, {"", blocks("result")}));
