@@ -88,6 +88,7 @@ Level level_of(const Json& json) {
           .delayed = json.at("delayed"),
           .done = json.at("done"),
           .failed = json.at("failed"),
+          .dead = json.at("dead"),
           .delay_p50_us = delay.at("p50"),
           .delay_p99_us = delay.at("p99")};
 }

@@ -63,6 +63,7 @@ struct Level {
   std::uint64_t delayed = 0;
   std::uint64_t done = 0;
   std::uint64_t failed = 0;
+  std::uint64_t dead = 0;
   double delay_p50_us = 0;
   double delay_p99_us = 0;
 };

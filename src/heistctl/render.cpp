@@ -11,7 +11,7 @@ namespace {
 using std::chrono::nanoseconds;
 
 /// Fits into 80 columns.
-constexpr char level_format[] = "%-13s %7s %7s %7s %7s %8s %6s %8s %8s\n";
+constexpr char level_format[] = "%-13s %6s %7s %7s %6s %6s %6s %4s %8s %7s\n";
 
 /// As printf, to a string.
 [[gnu::format(printf, 1, 2)]] std::string format_text(const char* format, ...) {
@@ -74,7 +74,8 @@ std::string level_line(const Level& level, const std::string& rate) {
   return format_text(level_format, printable(level.priority).c_str(), number(level.queued).c_str(),
                      number(level.running).c_str(), number(level.delayed).c_str(), rate.c_str(),
                      number(level.done).c_str(), number(level.failed).c_str(),
-                     time(level.delay_p50_us).c_str(), time(level.delay_p99_us).c_str());
+                     number(level.dead).c_str(), time(level.delay_p50_us).c_str(),
+                     time(level.delay_p99_us).c_str());
 }
 
 }  // namespace
@@ -173,7 +174,7 @@ std::string stats_table(const Stats& now, const std::optional<Stats>& before, na
   auto text = "client " + printable(now.client) + ": " + std::to_string(now.jobs_held) +
               " unfinished jobs, " + size_text(now.bytes_held) + '\n';
   text += format_text(level_format, "PRIORITY", "QUEUED", "RUNNING", "DELAYED", "DONE/S", "DONE",
-                      "FAILED", "WAIT P50", "P99");
+                      "FAILED", "DEAD", "WAIT P50", "P99");
   for (const auto& level : now.levels) text += level_line(level, rate_of(level, before, between));
   return text;
 }

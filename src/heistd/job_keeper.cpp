@@ -16,7 +16,7 @@ constexpr std::chrono::seconds retry_pause{1};
 /// Something that a journal is asked for until it has done it. It lives as long as that takes.
 class Endeavour : public std::enable_shared_from_this<Endeavour> {
  public:
-  Endeavour(const JobKeeper& keeper, const JobKeeper::Network& network)
+  Endeavour(JobKeeper& keeper, const JobKeeper::Network& network)
       : keeper_(keeper), timer_(network) {}
   Endeavour(const Endeavour&) = delete;
   Endeavour& operator=(const Endeavour&) = delete;
@@ -57,14 +57,14 @@ class Endeavour : public std::enable_shared_from_this<Endeavour> {
     });
   }
 
-  const JobKeeper& keeper_;
+  JobKeeper& keeper_;
   asio::steady_timer timer_;
 };
 
 /// Counts an attempt, which brings the first block of the payload, and reads the others.
 class Opening final : public Endeavour {
  public:
-  Opening(const JobKeeper& keeper, const JobKeeper::Network& network, JobId id, std::size_t bytes,
+  Opening(JobKeeper& keeper, const JobKeeper::Network& network, JobId id, std::size_t bytes,
           JobKeeper::Opened opened)
       : Endeavour(keeper, network), id_(std::move(id)), bytes_(bytes), opened_(std::move(opened)) {}
 
@@ -126,7 +126,7 @@ StoredEnd stored_end(const JobOutcome& outcome) {
 
 class Ending final : public Endeavour {
  public:
-  Ending(const JobKeeper& keeper, const JobKeeper::Network& network, JobId id, Attempt attempt,
+  Ending(JobKeeper& keeper, const JobKeeper::Network& network, JobId id, Attempt attempt,
          StoredEnd end, JobKeeper::Stored stored)
       : Endeavour(keeper, network),
         id_(std::move(id)),
@@ -156,7 +156,7 @@ class Rereading final : public Endeavour {
  public:
   using Change = std::function<JobJournal::Answer<JobJournal::Ended>()>;
 
-  Rereading(const JobKeeper& keeper, const JobKeeper::Network& network, JobId id, Change change,
+  Rereading(JobKeeper& keeper, const JobKeeper::Network& network, JobId id, Change change,
             JobKeeper::Retold retold)
       : Endeavour(keeper, network),
         id_(std::move(id)),

@@ -45,13 +45,14 @@ class JobKeeper {
 
   /// Calls `next` with the answer, on the network's thread.   Errors: std::bad_alloc.
   template <class T, class Next>
-  void when(const heist::Promise<JournalResult<T>>& answer, Next next) const {
+  void when(const heist::Promise<JournalResult<T>>& answer, Next next) {
     heist::async_wait(
         answer, boost::asio::bind_executor(
                     network_, [this, next = std::move(next)](const std::exception_ptr& error,
                                                              JournalResult<T> result) mutable {
                       // Nothing counts as done that the journal has not said.
                       if (error) result = JournalError{JournalFault::io_failed, "no answer"};
+                      if (!result) failures_.note(result.error().fault);
                       tell(result);
                       next(std::move(result));
                     }));
@@ -78,6 +79,9 @@ class JobKeeper {
   void close() noexcept { is_closed_ = true; }
   [[nodiscard]] bool is_closed() const noexcept { return is_closed_; }
 
+  /// Answers of the journal that were errors, those among them after which it is asked again.
+  [[nodiscard]] const JournalFailures& failures() const noexcept { return failures_; }
+
   /// Jobs that are being opened, and ends whose answers are still to come.
   [[nodiscard]] std::size_t under_way() const noexcept { return under_way_; }
 
@@ -96,6 +100,7 @@ class JobKeeper {
   JobJournal& journal_;
   Network network_;
   std::function<void(const JobJournal::SharedFollowers&)> on_followers_aborted_;
+  JournalFailures failures_;
   std::size_t under_way_ = 0;
   bool is_closed_ = false;
 };

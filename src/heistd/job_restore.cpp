@@ -35,6 +35,7 @@ class Restore {
         kinds_(kinds) {}
 
   RestoredJobs run() {
+    begun_ = system_time();
     restored_.dead = said(journal_.reclaim(Backoff())).dead;
     for (const auto& signal : said(journal_.signals())) restore(signal);
     for (const auto& pause : said(journal_.pauses())) restore(pause);
@@ -112,9 +113,19 @@ class Restore {
          ++first) {
       const auto* const kind = kinds_.find(first->kind);
       if (kind == nullptr) continue;
+      if (has_died_now(*first)) ++client.stats_of(priority_of(client, *first)).dead;
       service_.restore_finished(client, *kind, *first, result_of(*first));
       ++restored_.finished;
     }
+  }
+
+  /// By the loss of its last attempt, of which nobody else hears.
+  [[nodiscard]] bool has_died_now(const StoredJob& job) const {
+    return job.state == StoredState::dead && job.ended_at >= begun_;
+  }
+
+  static heist::TaskPriority priority_of(const Client& client, const StoredJob& job) {
+    return job.priority.value_or(client.default_priority());
   }
 
   std::shared_ptr<const JobResult> result_of(const StoredJob& job) {
@@ -128,6 +139,7 @@ class Restore {
   const ClientTable& clients_;
   const KindTable& kinds_;
   RestoredJobs restored_;
+  SystemTime begun_;
 };
 
 }  // namespace

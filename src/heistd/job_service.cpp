@@ -39,8 +39,13 @@ void remember(Client& client, const std::string& about, std::optional<Verdict> v
   }
 }
 
-/// `is_last`: no other attempt will follow.
-void count(LevelStats& level, const JobEnd& end, bool is_last) {
+/// Who is dead is counted when the journal has that.
+void count_failure(LevelStats& level, AfterFailure after) {
+  if (after == AfterFailure::another_attempt) ++level.retried;
+  if (after == AfterFailure::nothing) ++level.failed;
+}
+
+void count(LevelStats& level, const JobEnd& end, AfterFailure after) {
   level.queue_delay.add(end.times.queue_delay);
   level.longest_chunk = std::max(level.longest_chunk, end.times.longest);
   level.chunks += end.times.chunks;
@@ -50,7 +55,7 @@ void count(LevelStats& level, const JobEnd& end, bool is_last) {
   }
   if (std::holds_alternative<JobFailure>(end.outcome) ||
       std::holds_alternative<OutOfMemory>(end.outcome)) {
-    ++(is_last ? level.failed : level.retried);
+    count_failure(level, after);
   }
 }
 
@@ -364,7 +369,8 @@ void JobService::on_end(Client& client, const JobId& id, const std::exception_pt
                         JobEnd end) {
   const auto job = find(client, id);
   if (end.times.chunks > 0) {
-    count(client.stats_of(end.times.started_at), end, !job || is_last(*job, end));
+    count(client.stats_of(end.times.started_at), end,
+          job ? after_failure(*job, end) : AfterFailure::nothing);
     client.events.job_waited(end.times.started_at, end.times.queue_delay);
   }
   if (!job) return;
@@ -409,6 +415,7 @@ void JobService::finish_aborted(Client& client, Job& job, std::string_view reaso
 
 void JobService::finish(Client& client, Job& job, Job::End end) {
   if (is_end(end.state) && end.state != JobState::aborted) ++finished_;
+  if (end.state == JobState::dead) ++client.stats_of(job.priority()).dead;
   client.waiting.remove(job.id);
   disposal_for(client).free(std::move(job.unfinished->upload));
   leave(client, job);

@@ -221,7 +221,7 @@ class JobService {
   void ask_to_run(Client& client, const std::shared_ptr<Opening>& opening);
   void open(Client& client, const std::shared_ptr<Opening>& opening, StartQueue::Place place);
   void begin_attempt(Job& job, OpenedJob opened, Opening& opening, StartQueue::Place place);
-  static bool is_last(const Job& job, const JobEnd& end);
+  static AfterFailure after_failure(const Job& job, const JobEnd& end);
   void tell_end(Client& client, const Job& job, JobEnd end);
   void tell_retry(Client& client, const Job& job, const JobFailure& why, const JobTimes& times);
   Result<std::shared_ptr<JobLine>> line_of(Client& client, const std::string& signal_name,

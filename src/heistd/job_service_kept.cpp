@@ -226,12 +226,13 @@ void JobService::begin_attempt(Job& job, OpenedJob opened, Opening& opening,
   }
 }
 
-/// Whether no other attempt follows, however the journal takes it.
-bool JobService::is_last(const Job& job, const JobEnd& end) {
+/// Unless the journal has something else to say, as the job was deleted.
+AfterFailure JobService::after_failure(const Job& job, const JobEnd& end) {
   const auto* const failure = std::get_if<JobFailure>(&end.outcome);
   const bool may_go_away = failure != nullptr && failure->is_transient();
-  return !may_go_away || job.finished() || !job.unfinished->begun ||
-         job.attempts.counted() >= job.attempts.most;
+  if (!may_go_away || job.finished() || !job.unfinished->begun) return AfterFailure::nothing;
+  const bool was_last = job.attempts.counted() >= job.attempts.most;
+  return was_last ? AfterFailure::death : AfterFailure::another_attempt;
 }
 
 /// Who waits for the job, or asks for it, hears of its end when the journal has it. If the journal

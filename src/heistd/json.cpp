@@ -27,6 +27,7 @@ Json counts_json(heist::TaskPriority priority, const LevelStats& level, const De
           {"delayed", depth.delayed},
           {"done", level.done},
           {"failed", level.failed},
+          {"dead", level.dead},
           {"retried", level.retried},
           {"aborted", level.aborted}};
 }

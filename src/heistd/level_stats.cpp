@@ -2,6 +2,7 @@
 #include <cmath>
 #include <heistd/level_stats.hpp>
 #include <span>
+#include <utility>
 
 namespace heistd {
 
@@ -12,12 +13,14 @@ using std::chrono::nanoseconds;
 void DurationHistogram::add(nanoseconds duration) noexcept {
   histogram_(static_cast<double>(duration.count()));
   max_ = std::max(max_, duration);
+  sum_ += duration;
   ++count_;
 }
 
 void DurationHistogram::clear() noexcept {
   histogram_.reset();
   max_ = {};
+  sum_ = {};
   count_ = 0;
 }
 
@@ -35,6 +38,21 @@ nanoseconds DurationHistogram::quantile(double share) const {
     ++bin;
   }
   return max_;
+}
+
+heist::Histogram DurationHistogram::for_metrics() const {
+  std::vector<heist::Histogram::Bucket> buckets;
+  const auto& axis = histogram_.axis();
+  nanoseconds from{};
+  int bin = 0;  // whose beginning is the end of what is counted here
+  for (const auto count : histogram_) {
+    const bool has_no_end = bin > axis.size();
+    const auto to = has_no_end ? max_ + nanoseconds(1) : nanoseconds(std::llround(axis.value(bin)));
+    if (count > 0) buckets.push_back({from, to, count});
+    from = to;
+    ++bin;
+  }
+  return {std::move(buckets), sum_};
 }
 
 }  // namespace heistd

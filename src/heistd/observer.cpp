@@ -68,13 +68,14 @@ Result<std::shared_ptr<Observation>> Observer::metrics(Figures figures) {
     return Refusal{409, "metrics_running",
                    "two others are being given the metrics: try again when they have them"};
   }
-  return start(*place,
-               [this, figures = std::move(figures)](const std::future<void>& /*early_end*/) {
-                 Reply reply;
-                 reply.content_type = "text/plain; version=0.0.4; charset=utf-8";
-                 reply.body = {prometheus_text(sources_.metrics(), figures)};
-                 return reply;
-               });
+  return start(
+      *place, [this, figures = std::move(figures)](const std::future<void>& /*early_end*/) mutable {
+        figures.disk = sources_.disk();
+        Reply reply;
+        reply.content_type = "text/plain; version=0.0.4; charset=utf-8";
+        reply.body = {prometheus_text(sources_.metrics(), figures)};
+        return reply;
+      });
 }
 
 Result<std::shared_ptr<Observation>> Observer::trace(const TraceRequest& request) {

@@ -49,10 +49,11 @@ class Observation {
 class Observer {
  public:
   using Network = boost::asio::io_context::executor_type;
-  /// What is known of the agents. Any thread may call these.
+  /// What is known of the agents and the disk. Any thread may call these.
   struct Sources {
     std::function<std::string()> dump;
     std::function<heist::ClusterMetrics()> metrics;
+    std::function<std::optional<JobJournal::Disk>()> disk;  ///< of the journal
   };
 
   /// As many threads run jobs as `agents` says; they also free traces that were sent.
@@ -68,7 +69,7 @@ class Observer {
 
   /// What the agents do and what waits, as text.   Errors: 409 "dump_running", std::bad_alloc.
   [[nodiscard]] Result<std::shared_ptr<Observation>> dump();
-  /// Figures for Prometheus, these of the clients among them.
+  /// Figures for Prometheus, these of the clients and of the journal among them.
   ///
   /// Errors: 409 "metrics_running", std::bad_alloc.
   [[nodiscard]] Result<std::shared_ptr<Observation>> metrics(Figures figures);

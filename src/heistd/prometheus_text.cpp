@@ -196,6 +196,10 @@ void add_jobs(std::vector<MetricFamily>& families, const std::vector<JobFigures>
   Family finished("heistd_jobs_total", "Jobs that have ended.", MetricType::Counter);
   Family retried("heistd_retries_total", "Failed attempts of jobs that were tried again.",
                  MetricType::Counter);
+  Family delay("heistd_job_queue_delay_seconds",
+               "How long jobs waited from when they could start until they did, of each attempt "
+               "that has ended.",
+               MetricType::Histogram);
   for (const auto& jobs : all) {
     unfinished.add(labels_of(jobs, "state", "queued"), jobs.unfinished.queued);
     unfinished.add(labels_of(jobs, "state", "running"), jobs.unfinished.running);
@@ -203,11 +207,38 @@ void add_jobs(std::vector<MetricFamily>& families, const std::vector<JobFigures>
     finished.add(labels_of(jobs, "outcome", "done"), jobs.done);
     finished.add(labels_of(jobs, "outcome", "failed"), jobs.failed);
     finished.add(labels_of(jobs, "outcome", "aborted"), jobs.aborted);
-    retried.add({{"client", jobs.client}, {"priority", text_of(jobs.priority)}}, jobs.retried);
+    finished.add(labels_of(jobs, "outcome", "dead"), jobs.dead);
+    const Labels labels = {{"client", jobs.client}, {"priority", text_of(jobs.priority)}};
+    retried.add(labels, jobs.retried);
+    delay.add(labels, jobs.queue_delay);
   }
   unfinished.move_to(families);
   finished.move_to(families);
   retried.move_to(families);
+  delay.move_to(families);
+}
+
+void add_failures(std::vector<MetricFamily>& families, const JournalFailures& failures) {
+  Family failed("heistd_journal_failures_total",
+                "What the journal was asked for and could not do, by why; much of it is tried "
+                "again.",
+                MetricType::Counter);
+  for (std::size_t i = 0; i < journal_faults; ++i) {
+    const auto fault = static_cast<JournalFault>(i);
+    failed.add({{"fault", std::string(name_of(fault))}}, failures.of(fault));
+  }
+  failed.move_to(families);
+}
+
+void add_disk(std::vector<MetricFamily>& families, const JobJournal::Disk& disk) {
+  Family commits("heistd_journal_commit_seconds",
+                 "How long it took until the disk had a transaction of the journal.",
+                 MetricType::Histogram);
+  commits.add({}, disk.commit_time);
+  commits.move_to(families);
+  Family bytes("heistd_journal_bytes", "Bytes of the journal's files.", MetricType::Gauge);
+  bytes.add({}, disk.bytes);
+  bytes.move_to(families);
 }
 
 /// Limits that there are not are left out.
@@ -240,15 +271,17 @@ void add_clients(std::vector<MetricFamily>& families, const std::vector<ClientFi
 
 }  // namespace
 
-Figures figures_of(const ClientTable& clients) {
+Figures figures_of(const ClientTable& clients, const JobKeeper* keeper) {
   Figures figures;
+  if (keeper != nullptr) figures.journal_failures = keeper->failures();
   for (const auto& client : clients.all()) {
     figures.clients.push_back({client->name, client->limits(), client->rate_limited});
     const auto depths = client->depths();
     for (const auto priority : all_priorities) {
       const auto& stats = client->stats_of(priority);
       figures.jobs.push_back({client->name, priority, depths.at(static_cast<std::size_t>(priority)),
-                              stats.done, stats.failed, stats.aborted, stats.retried});
+                              stats.done, stats.failed, stats.aborted, stats.retried, stats.dead,
+                              stats.queue_delay.for_metrics()});
     }
   }
   return figures;
@@ -258,6 +291,8 @@ std::string prometheus_text(const heist::ClusterMetrics& metrics, const Figures&
   std::vector<MetricFamily> families;
   add_jobs(families, figures.jobs);
   add_clients(families, figures.clients);
+  if (figures.journal_failures) add_failures(families, *figures.journal_failures);
+  if (figures.disk) add_disk(families, *figures.disk);
   add_tasks(families, metrics.levels);
   add_delays(families, metrics);
   add_agents(families, metrics);

@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <heist/metrics.hpp>
 #include <heistd/client.hpp>
+#include <heistd/job_keeper.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -18,6 +20,8 @@ struct JobFigures {
   std::uint64_t failed = 0;
   std::uint64_t aborted = 0;
   std::uint64_t retried = 0;
+  std::uint64_t dead = 0;
+  heist::Histogram queue_delay;  ///< as of LevelStats
 };
 
 /// What a client is granted, and how often it wanted more.
@@ -31,10 +35,14 @@ struct ClientFigures {
 struct Figures {
   std::vector<JobFigures> jobs;  ///< three for each client
   std::vector<ClientFigures> clients;
+  std::optional<JournalFailures> journal_failures;  ///< if there is a journal that lasts
+  std::optional<JobJournal::Disk> disk;             ///< if it has one of this machine
 };
 
-/// Thread: the network's.   Cost: a step for each signal name.
-[[nodiscard]] Figures figures_of(const ClientTable& clients);
+/// All but those of the disk.
+///
+/// Thread: the network's.   Cost: a step for each signal name, and 3000 for each client.
+[[nodiscard]] Figures figures_of(const ClientTable& clients, const JobKeeper* keeper);
 
 /// In Prometheus's text format. Times are in seconds. How many tasks were posted is left out: that
 /// number may be a little smaller than it was, which Prometheus takes for a restart.

@@ -72,6 +72,10 @@ std::optional<std::string> read_again(const std::variant<Options, std::string>& 
   return std::nullopt;
 }
 
+std::optional<JobJournal::Disk> disk_of(const JobJournal* journal) {
+  return journal == nullptr ? std::nullopt : journal->disk();
+}
+
 std::optional<JobKeeper> make_keeper(JobJournal* journal, const JobKeeper::Network& network) {
   if (journal == nullptr) return std::nullopt;
   return std::optional<JobKeeper>(std::in_place, *journal, network);
@@ -102,7 +106,8 @@ Server::Server(Options options, const KindTable& kinds)
                options_.job_log),
       observer_(std::in_place,
                 Observer::Sources{.dump = [this] { return heist::dump(*cluster_); },
-                                  .metrics = [this] { return cluster_->metrics(); }},
+                                  .metrics = [this] { return cluster_->metrics(); },
+                                  .disk = [this] { return disk_of(journal_.get()); }},
                 cluster_->size() + threads_.size(), BlockDisposal(cluster_->scheduler()),
                 io_.get_executor()),
       api_(kinds, clients_, service_, *observer_, options_.limits),

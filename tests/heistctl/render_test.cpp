@@ -75,13 +75,14 @@ TEST(Render, stats_table_when_there_are_older_figures_then_it_has_rates) {
 
 TEST(Render, stats_table_when_figures_are_usual_then_it_fits_into_80_columns) {
   const Stats now{.client = "anonymous",
-                  .levels = {{.priority = "user-blocking", .queued = 16384}}};
+                  .levels = {{.priority = "user-blocking", .queued = 16384, .dead = 17}}};
   const auto table = stats_table(now, now, 1s);
   for (std::string_view rest = table; !rest.empty();) {
     const auto end = rest.find('\n');
     EXPECT_LT(end, 80U);
     rest.remove_prefix(end + 1);
   }
+  EXPECT_NE(table.find(" 17 "), std::string::npos);
 }
 
 }  // namespace

@@ -131,7 +131,8 @@ class ApiFixture : public testing::Test {
                       limits};
   JobService service{loop.scheduler(), network.get_executor()};
   Observer observer{{.dump = [this] { return heist::dump(loop); },
-                     .metrics = [this] { return metrics_of(loop); }},
+                     .metrics = [this] { return metrics_of(loop); },
+                     .disk = [] { return std::nullopt; }},
                     1,
                     BlockDisposal(loop.scheduler()),
                     network.get_executor()};

@@ -6,6 +6,7 @@ namespace heistd {
 namespace {
 
 using namespace std::chrono_literals;
+using std::chrono::nanoseconds;
 
 TEST(DurationHistogram, quantile_when_empty_then_zero) {
   EXPECT_EQ(DurationHistogram().quantile(0.99), 0ns);
@@ -36,6 +37,26 @@ TEST(DurationHistogram, add_when_out_of_range_then_counted_at_the_ends) {
   histogram.add(3h);
   EXPECT_LE(histogram.quantile(0.5), 100ns);
   EXPECT_EQ(histogram.quantile(1.0), 3h);
+}
+
+TEST(DurationHistogram, for_metrics_when_spread_then_each_is_in_a_bucket_of_its_length) {
+  DurationHistogram histogram;
+  for (const auto duration :
+       {nanoseconds(50ns), nanoseconds(5ms), nanoseconds(5ms), nanoseconds(1h)}) {
+    histogram.add(duration);
+  }
+  const auto metrics = histogram.for_metrics();
+  EXPECT_EQ(metrics.count(), 4U);
+  EXPECT_EQ(metrics.sum(), 1h + 10ms + 50ns);
+  const auto& buckets = metrics.buckets();
+  ASSERT_EQ(buckets.size(), 3U);
+  EXPECT_EQ(buckets[0], (heist::Histogram::Bucket{0ns, 100ns, 1}));
+  EXPECT_LE(buckets[1].from, 5ms);
+  EXPECT_GT(buckets[1].to, 5ms);
+  EXPECT_EQ(buckets[1].count, 2U);
+  EXPECT_EQ(buckets[2], (heist::Histogram::Bucket{1000s, 1h + 1ns, 1}));
+  histogram.clear();
+  EXPECT_EQ(histogram.for_metrics().count(), 0U);
 }
 
 }  // namespace

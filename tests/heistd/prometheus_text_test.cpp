@@ -9,6 +9,7 @@ namespace {
 using std::chrono::microseconds;
 using std::chrono::milliseconds;
 using testing::HasSubstr;
+using testing::Not;
 
 std::string text_of(const heist::Histogram& wait_time) {
   heist::ClusterMetrics metrics;
@@ -37,10 +38,30 @@ TEST(PrometheusText, histogram_when_times_are_spread_then_each_bound_counts_what
 }
 
 TEST(PrometheusText, labels_when_they_have_quotes_then_these_are_escaped) {
-  const auto text =
-      prometheus_text({}, {{{"a\"b\\", heist::TaskPriority::background, {}, 1, 2, 3}}, {}});
+  Figures figures;
+  auto& jobs = figures.jobs.emplace_back();
+  jobs.client = "a\"b\\";
+  jobs.priority = heist::TaskPriority::background;
+  jobs.aborted = 3;
+  const auto text = prometheus_text({}, figures);
   EXPECT_THAT(text, HasSubstr("heistd_jobs_total{client=\"a\\\"b\\\\\",priority=\"background\","
                               "outcome=\"aborted\"} 3\n"));
+}
+
+TEST(PrometheusText, journal_when_there_is_one_then_its_failures_commits_and_bytes_are_told) {
+  Figures figures;
+  EXPECT_THAT(prometheus_text({}, figures), Not(HasSubstr("heistd_journal")));
+  figures.journal_failures.emplace().note(JournalFault::disk_full);
+  figures.disk = {{{{milliseconds(2), milliseconds(3), 7}}, milliseconds(16)}, 4096};
+  const auto text = prometheus_text({}, figures);
+  for (const char* line :
+       {"heistd_journal_failures_total{fault=\"disk_full\"} 1\n",
+        "heistd_journal_failures_total{fault=\"unknown_outcome\"} 0\n",
+        "heistd_journal_commit_seconds_bucket{le=\"0.0025\"} 0\n",
+        "heistd_journal_commit_seconds_bucket{le=\"0.005\"} 7\n",
+        "heistd_journal_commit_seconds_sum 0.016\n", "heistd_journal_bytes 4096\n"}) {
+    EXPECT_THAT(text, HasSubstr(line));
+  }
 }
 
 }  // namespace

@@ -51,6 +51,19 @@ void DataDirectory::sync_parent() const {
 
 DataDirectory::~DataDirectory() { ::close(lock_); }
 
+/// Files may go while they are counted.
+std::uint64_t DataDirectory::bytes() const {
+  std::uint64_t sum = 0;
+  std::error_code error;
+  for (std::filesystem::directory_iterator file(path_, error), end; file != end && !error;
+       file.increment(error)) {
+    std::error_code gone;
+    const auto size = file->file_size(gone);
+    if (!gone) sum += size;
+  }
+  return sum;
+}
+
 bool DataDirectory::was_filled() const {
   struct ::stat status{};
   if (::fstat(lock_, &status) != 0) refuse();

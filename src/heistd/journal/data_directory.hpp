@@ -1,6 +1,7 @@
 // DataDirectory: the directory of a journal, which one server uses at a time.
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 
 namespace heistd {
@@ -18,6 +19,9 @@ class DataDirectory {
   DataDirectory& operator=(const DataDirectory&) = delete;
 
   [[nodiscard]] const std::filesystem::path& path() const noexcept { return path_; }
+
+  /// Of the files in it.   Thread: any.   Blocks: while their sizes are read.
+  [[nodiscard]] std::uint64_t bytes() const;
 
   /// Whether set_filled() has been called, by this server or one before it: then there is something
   /// to lose.   Errors: JournalRefused.

@@ -40,11 +40,11 @@ bool GroupCommit::try_all(Tasks& tasks, JournalThread& thread) noexcept {
 }
 
 void GroupCommit::apply_all(Tasks& tasks, JournalThread* more_from) {
-  const auto end = std::chrono::steady_clock::now() + time_to_gather;
+  const auto end = now_() + time_to_gather;
   for (auto next = tasks.begin(); next != tasks.end(); ++next) {
     (*next)->apply();
     const bool is_last = std::next(next) == tasks.end();
-    if (more_from == nullptr || !is_last || std::chrono::steady_clock::now() >= end) continue;
+    if (more_from == nullptr || !is_last || now_() >= end) continue;
     auto more = more_from->take();
     tasks.splice(tasks.end(), more);
   }
@@ -90,8 +90,17 @@ void GroupCommit::begin(bool synced) {
 
 void GroupCommit::commit() {
   is_left_in_log_ = true;
+  const auto start = now_();
   database_.execute("COMMIT");
   is_left_in_log_ = false;
+  if (!syncs_) return;
+  const std::lock_guard lock(mutex_);
+  commit_time_.add(now_() - start);
+}
+
+heist::Histogram GroupCommit::commit_time() const {
+  const std::lock_guard lock(mutex_);
+  return commit_time_.for_metrics();
 }
 
 /// What was written and could not be synced would count after a crash, though it has been refused.

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <heist/histogram.hpp>
 #include <heist/promise.hpp>
 #include <heistd/job_query.hpp>
 #include <heistd/journal/job_record.hpp>
@@ -172,6 +173,15 @@ class JobJournal {
 
   /// Ends of attempts that were no longer the current ones.   Thread: any.
   [[nodiscard]] virtual std::uint64_t late_ends() const noexcept = 0;
+
+  /// Of a journal on a disk of this machine.
+  struct Disk {
+    heist::Histogram commit_time;  ///< how long it took until the disk had a transaction
+    std::uint64_t bytes = 0;       ///< of its files
+  };
+  /// Nothing for a journal that has none.   Thread: any.   Blocks: while sizes of files are read.
+  /// Errors: std::bad_alloc.
+  [[nodiscard]] virtual std::optional<Disk> disk() const { return std::nullopt; }
 };
 
 /// Tells a journal the time. Called on the network's thread.

@@ -1,3 +1,4 @@
+#include <array>
 #include <cerrno>
 #include <heistd/journal/journal_error.hpp>
 #include <string_view>
@@ -42,7 +43,16 @@ Text text_of(JournalFault fault) noexcept {
   return {"reading or writing has failed", "look at the disk and at the system's log"};
 }
 
+/// In the order of JournalFault.
+constexpr std::array<std::string_view, journal_faults> names = {
+    "disk_full", "locked",  "read_only",     "corrupt",     "io_failed",
+    "in_use",    "too_new", "out_of_memory", "unreachable", "unknown_outcome"};
+
 }  // namespace
+
+std::string_view name_of(JournalFault fault) noexcept {
+  return names.at(static_cast<std::size_t>(fault));
+}
 
 JournalFault fault_of_system(int error) noexcept {
   switch (error) {

@@ -1,10 +1,13 @@
 // JournalError: why a journal could not do what it was asked for.
 #pragma once
 
+#include <array>
 #include <boost/system/result.hpp>
+#include <cstddef>
 #include <cstdint>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 
 namespace heistd {
 
@@ -19,6 +22,23 @@ enum class JournalFault : std::uint8_t {
   out_of_memory,
   unreachable,
   unknown_outcome,
+};
+
+inline constexpr std::size_t journal_faults = 10;
+
+/// How it is called in figures, such as "disk_full".
+[[nodiscard]] std::string_view name_of(JournalFault fault) noexcept;
+
+/// How often a journal could not do what it was asked for, by why.
+class JournalFailures {
+ public:
+  void note(JournalFault fault) noexcept { ++counts_.at(static_cast<std::size_t>(fault)); }
+  [[nodiscard]] std::uint64_t of(JournalFault fault) const noexcept {
+    return counts_.at(static_cast<std::size_t>(fault));
+  }
+
+ private:
+  std::array<std::uint64_t, journal_faults> counts_{};
 };
 
 /// What an error number of the system means for a journal.

@@ -62,6 +62,9 @@ class SqliteJournal final : public JobJournal {
   [[nodiscard]] std::uint64_t late_ends() const noexcept override {
     return late_ends_.load(heist::detail::sync::relaxed);  // relaxed: only a number
   }
+  [[nodiscard]] std::optional<Disk> disk() const override {
+    return Disk{commit_.commit_time(), directory_.bytes()};
+  }
 
  private:
   enum class Synced : bool { no, yes };

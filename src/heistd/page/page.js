@@ -213,14 +213,14 @@ function showLevels(levels) {
   fill(byId("levels"), levels, (level) => level.priority, makeLevel, (row, level) => {
     const delay = level.queue_delay_us;
     const cells = [level.priority, level.queued, level.running, level.delayed,
-      delay.count ? time(delay.p50) : "–", delay.count ? time(delay.p99) : "–", level.done, level.failed, level.aborted];
+      delay.count ? time(delay.p50) : "–", delay.count ? time(delay.p99) : "–", level.done, level.failed, level.dead, level.aborted];
     cells.forEach((text, index) => setText(row.children[index], text, index ? "number" : level.priority));
     drawTrend(row.querySelector("polyline"), state.trends.get(level.priority));
   });
 }
 
 function makeLevel(level) {
-  const row = rowOf(1, 10);
+  const row = rowOf(1, 11);
   const svg = document.createElementNS("http://www.w3.org/2000/svg", "svg");
   svg.setAttribute("class", `trend ${level.priority}`);
   svg.setAttribute("viewBox", "0 0 160 26");

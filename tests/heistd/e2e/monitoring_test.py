@@ -24,7 +24,10 @@ def promtool(*arguments, text=None):
 
 
 class Monitoring(ServerTest):
-    OPTIONS = ("--operator", "anonymous")
+    def setUp(self):
+        data = tempfile.TemporaryDirectory()
+        self.addCleanup(data.cleanup)
+        self.server = self.start("--operator", "anonymous", "--data", data.name)
 
     def metrics(self):
         self.server.post("/jobs/digest?wait=1")

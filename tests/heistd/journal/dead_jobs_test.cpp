@@ -146,6 +146,7 @@ TEST_F(DeadJobs, delete_when_the_journal_cannot_have_the_abort_yet_then_503_unti
   const auto refused = ask("DELETE", "/jobs/" + id);
   EXPECT_EQ(refused.status, 503U) << refused.body;
   EXPECT_EQ(refused.error(), "journal_failed");
+  EXPECT_EQ(keeper.failures().of(JournalFault::disk_full), 1U);
   said(journal.abort(id, aborted_because(job_deleted)));
   EXPECT_EQ(ask("DELETE", "/jobs/" + id).json()["state"], "aborted");
   EXPECT_EQ(said(journal.find(id)), std::nullopt);

@@ -1,7 +1,9 @@
 // Jobs that a journal keeps, without sockets, disks or threads.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <heistd/job_restore.hpp>
+#include <heistd/prometheus_text.hpp>
 
 #include "kept_jobs_fixture.hpp"
 
@@ -35,6 +37,17 @@ TEST_F(KeptJobs, run_when_the_job_begins_then_the_attempt_is_counted_before_its_
   EXPECT_EQ(state_of(id), "done");
   EXPECT_EQ(stored(id).state, StoredState::done);
   EXPECT_EQ(said(journal.read_result(id, {0, 10})), "{\"sha256\":");
+}
+
+TEST_F(KeptJobs, queue_delay_when_most_jobs_wait_as_records_then_that_of_each_counts) {
+  post_many(200, "/jobs/digest");
+  EXPECT_GT(clients.waiting_jobs(), 100U);
+  while (clients.unfinished_jobs() > 0) run_all();
+  const auto all = figures_of(clients, &keeper).jobs;
+  const auto found = std::ranges::find_if(all, [](const JobFigures& jobs) {
+    return jobs.client == "anonymous" && jobs.priority == heist::TaskPriority::user_visible;
+  });
+  EXPECT_EQ(found->queue_delay.count(), 200U);
 }
 
 TEST_F(KeptJobs, run_when_the_job_fails_then_the_journal_has_its_error) {

@@ -89,7 +89,9 @@ TEST_F(RetriedJobs, attempt_when_it_was_the_last_then_the_job_is_dead_and_whoeve
   EXPECT_EQ(dead["attempts"], 2);
   EXPECT_EQ(dead["error"]["code"], "busy");
   EXPECT_EQ(stored(job.id).state, StoredState::dead);
-  EXPECT_EQ(anonymous.stats_of(heist::TaskPriority::user_visible).failed, 1U);
+  const auto& stats = anonymous.stats_of(heist::TaskPriority::user_visible);
+  EXPECT_EQ(stats.dead, 1U);
+  EXPECT_EQ(stats.failed, 0U);
 }
 
 TEST_F(RetriedJobs, abort_when_the_job_waits_for_its_next_attempt_then_that_never_comes) {
@@ -140,19 +142,24 @@ TEST_F(RetriedJobs,
   EXPECT_EQ(anonymous.stats_of(heist::TaskPriority::background).done, 1U);
 }
 
-TEST_F(RetriedJobs, restore_then_a_dead_job_is_dead_and_a_waiting_one_has_its_last_error) {
+TEST_F(RetriedJobs, restore_then_dead_jobs_are_dead_and_a_waiting_one_has_its_last_error) {
   failures_left = 2;
   const auto dead = post_kept("/jobs/own?max_attempts=1");
   const auto waits = post_kept("/jobs/own");
   run_kept();
+  const auto lost = post_kept("/jobs/own?max_attempts=1&priority=background");
+  run_to_its_end(lost);
   ClientTable others({}, heist::TaskPriority::user_blocking, limits);
   auto& other = **others.authenticate(std::nullopt);
   JobService next(loop.scheduler(), network.get_executor(), &keeper);
   const auto restored = restore_jobs(next, others, kinds);
-  EXPECT_EQ(restored.finished, 1U);
+  EXPECT_EQ(restored.finished, 2U);
   EXPECT_EQ(other.jobs.find(dead)->state(), JobState::dead);
   EXPECT_EQ(other.jobs.find(dead)->end().failure->code(), "busy");
   EXPECT_EQ(other.jobs.find(dead)->attempts.counted(), 1U);
+  EXPECT_EQ(other.jobs.find(lost)->end().failure->code(), "attempt_lost");
+  EXPECT_EQ(other.stats_of(heist::TaskPriority::user_visible).dead, 0U) << "that died before";
+  EXPECT_EQ(other.stats_of(heist::TaskPriority::background).dead, 1U);
   EXPECT_EQ(other.waiting.find(waits)->state, WaitingJob::State::delayed);
   EXPECT_EQ(other.waiting.wake(Clock::now() + std::chrono::minutes(1)), std::nullopt);
   next.post_waiting(other);

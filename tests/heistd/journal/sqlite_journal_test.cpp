@@ -104,6 +104,15 @@ TEST_F(SqliteJournalTest, destroy_then_what_was_asked_for_is_done_first) {
   EXPECT_EQ(said(journal->count(Which::unfinished)), 100U);
 }
 
+TEST_F(SqliteJournalTest, disk_when_a_transaction_is_synced_then_it_is_timed_and_its_bytes_count) {
+  submit(new_job(1, std::string(100'000, 'x')));
+  const auto commits = journal->disk()->commit_time.count();
+  EXPECT_GT(commits, 0U);
+  EXPECT_GT(journal->disk()->bytes, 100'000U);
+  start(1);  // which does not wait for the disk
+  EXPECT_EQ(journal->disk()->commit_time.count(), commits);
+}
+
 TEST_F(SqliteJournalTest, open_then_each_of_its_threads_has_a_name) {
   std::vector<std::string> names;
   for (const auto& thread : std::filesystem::directory_iterator("/proc/self/task")) {
@@ -256,6 +265,7 @@ TEST_P(SqliteJournalFaults, submit_when_the_disk_fails_then_an_error_and_it_goes
 
 INSTANTIATE_TEST_SUITE_P(Disk, SqliteJournalFaults,
                          testing::Values(DiskFault{ENOSPC, JournalFault::disk_full},
+                                         DiskFault{EROFS, JournalFault::read_only},
                                          DiskFault{EIO, JournalFault::io_failed}));
 
 TEST_F(SqliteJournalTest, bounds_when_what_was_stored_is_taken_back_then_it_does_not_count) {
@@ -265,7 +275,6 @@ TEST_F(SqliteJournalTest, bounds_when_what_was_stored_is_taken_back_then_it_does
   const auto attempt = start(2);
   {
     const FailingDisk disk([] { return ENOSPC; });
-                                         DiskFault{EROFS, JournalFault::read_only},
     EXPECT_FALSE(journal->complete(id_of(2), attempt, {"", blocks("result")}).get());
   }
   said(journal->complete(id_of(2), attempt, {"", blocks("result")}));
