@@ -23,6 +23,9 @@ constexpr std::int64_t most_milliseconds = std::int64_t{24} * 3600 * 1000;
 /// What a heist::Watchdog takes.
 constexpr std::int64_t most_reported = std::int64_t{3600} * 1000;
 constexpr std::size_t most_connections = 1'000'000;
+/// Of what is stored: one counts in seconds, and the other one ends before any clock does.
+constexpr std::int64_t least_stored_age = 1000;
+constexpr std::int64_t most_stored_age = 3650 * most_milliseconds;
 
 /// What does not fit into the type is out of the range, too.
 void add_count(CLI::App& app, const std::string& name, std::size_t& value, const std::string& help,
@@ -124,6 +127,12 @@ void add_data(CLI::App& app, Options& options) {
                  "it jobs end with the server")
       ->type_name("DIR")
       ->default_str("");
+  add_size(app, "--max-stored-bytes", options.stored.finished_bytes,
+           "Bytes of finished jobs, of all clients together, that the directory of --data keeps; "
+           "the oldest go first, and the newest one stays",
+           1, most_bytes);
+  add_time(app, "--max-stored-age", options.stored.finished_age,
+           "Milliseconds that it keeps a finished job", least_stored_age, most_stored_age);
 }
 
 void add_observation(CLI::App& app, Options& options) {

@@ -6,6 +6,7 @@
 #include <heist/priority.hpp>
 #include <heistd/client.hpp>
 #include <heistd/commands/command.hpp>
+#include <heistd/journal/job_record.hpp>
 #include <heistd/kind_table.hpp>
 #include <heistd/limits.hpp>
 #include <heistd/tls_identity.hpp>
@@ -27,6 +28,7 @@ struct Options {
   unsigned network_threads = 1;    ///< that read requests and write replies
   heist::MaxWait max_wait;         ///< of jobs and their chunks
   Limits limits;
+  JournalBounds stored;     ///< of finished jobs, in the directory of the journal
   std::string data;         ///< the directory of the journal; empty: jobs end with the server
   std::string config_file;  ///< of further options; empty: none
   std::string client_file;  ///< of more clients; empty: none

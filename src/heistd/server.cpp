@@ -42,7 +42,7 @@ asio::signal_set signals_of(asio::io_context& io, const Options& options) {
 
 std::unique_ptr<JobJournal> open_journal(const Options& options) {
   if (options.data.empty()) return nullptr;
-  return std::make_unique<SqliteJournal>(options.data);
+  return std::make_unique<SqliteJournal>(options.data, options.stored);
 }
 
 using Identity = std::shared_ptr<const TlsIdentity>;

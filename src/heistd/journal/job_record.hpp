@@ -158,7 +158,7 @@ struct StoredPause {
 /// What may be kept of finished jobs. The oldest go first, and the newest one always stays.
 struct JournalBounds {
   std::uint64_t finished_bytes = std::uint64_t{1} << 30U;
-  std::chrono::seconds finished_age = std::chrono::hours(24 * 7);
+  std::chrono::milliseconds finished_age = std::chrono::hours(24 * 7);
 };
 
 /// What a finished job counts for besides its bytes.

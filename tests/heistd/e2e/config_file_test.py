@@ -40,6 +40,8 @@ class ConfigFile(RereadFile):
             (["prot = 80"], "prot"),
             (["max-body = many"], "max-body"),
             (["client = alice"], "NAME:TOKEN:CEILING"),
+            (["max-stored-bytes = 0"], "max-stored-bytes"),
+            (["max-stored-age = 999"], "max-stored-age"),
         ):
             with self.subTest(lines=lines):
                 self.write(*lines)

@@ -356,6 +356,26 @@ class Journal(ServerTest):
         self.assertEqual(self.server.finished(self.server.accepted("/jobs/digest"))["state"], "done")
         self.assertEqual(self.server.request("DELETE", delayed).json["state"], "aborted")
 
+    def begin_with_one_result_in_memory(self, *options):
+        self.stop(self.server)
+        self.server = self.begin("--max-results", "1", *options)
+
+    def done(self):
+        job = self.server.accepted("/jobs/digest")
+        self.assertEqual(self.server.finished(job)["state"], "done")
+        return job
+
+    def test_finished_jobs_beyond_the_bytes_that_may_be_stored_are_forgotten(self):
+        first = self.done()
+        self.begin_with_one_result_in_memory("--max-stored-bytes", "1KiB")
+        second, third = self.done(), self.done()  # each counts 512 bytes and its result
+        self.assertEqual([self.server.get(job).status for job in (first, second, third)], [404, 404, 200])
+
+    def test_finished_jobs_beyond_the_age_that_may_be_stored_are_forgotten(self):
+        self.begin_with_one_result_in_memory("--max-stored-age", "1000")
+        first = self.done()
+        until(lambda: self.done() and self.server.get(first).status == 404, "the first one to be forgotten")
+
     def limit_files(self, size):
         """From now on the server's system refuses to write beyond so many bytes of a file."""
         resource.prlimit(self.server.process.pid, resource.RLIMIT_FSIZE, (size, resource.RLIM_INFINITY))
