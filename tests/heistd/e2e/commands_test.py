@@ -6,6 +6,7 @@ import resource
 import shutil
 import signal
 import subprocess
+import sys
 import tempfile
 import unittest
 
@@ -28,6 +29,12 @@ def children_of(process):
     """The processes that a process has started."""
     tasks = pathlib.Path(f"/proc/{process}/task").iterdir()
     return [int(child) for task in tasks for child in (task / "children").read_text().split()]
+
+
+def may_lower_niceness():
+    """Whether a process of this user may become less nice again, which most users' may not."""
+    script = "import os; os.nice(1); os.nice(-1)"
+    return subprocess.run([sys.executable, "-c", script], stderr=subprocess.DEVNULL).returncode == 0
 
 
 class CommandsTest(ServerTest):
@@ -137,14 +144,40 @@ class Commands(CommandsTest):
 
     def test_job_when_its_priority_changes_then_the_programs_niceness_does(self):
         file = self.folder / "started"
-        own = os.getpriority(os.PRIO_PROCESS, self.server.process.pid)
         job = self.server.accepted(f"/jobs/sleeper?signal=g&file={file}")
         program, child = self.processes(file)
-        until(lambda: os.getpriority(os.PRIO_PROCESS, program) == own + 5, "the niceness of user-visible")
+        self.await_niceness(5, program)
         self.server.request("PUT", "/signals/g?priority=background")
-        for process in (program, child):
-            until(lambda: os.getpriority(os.PRIO_PROCESS, process) == own + 10, "the niceness of background")
+        self.await_niceness(10, program, child)
         self.server.request("DELETE", job)
+
+    def test_job_when_it_becomes_more_urgent_then_its_programs_niceness_is_lowered(self):
+        if not may_lower_niceness():
+            self.skipTest("this user may not lower the niceness of its processes: it takes CAP_SYS_NICE, or ulimit -e")
+        file = self.folder / "started"
+        self.server.request("PUT", "/signals/g?priority=background")
+        job = self.server.accepted(f"/jobs/sleeper?signal=g&file={file}")
+        processes = self.processes(file)
+        self.await_niceness(10, *processes)
+        for priority, more in (("user-visible", 5), ("user-blocking", 0)):
+            self.server.request("PUT", f"/signals/g?priority={priority}")
+            self.await_niceness(more, *processes)
+        self.server.request("DELETE", job)
+
+    def test_job_when_it_is_user_blocking_then_its_program_is_as_nice_as_the_server(self):
+        file = self.folder / "started"
+        job = self.server.accepted(f"/jobs/sleeper?priority=user-blocking&file={file}")
+        processes = self.processes(file)
+        self.await_niceness(0, *processes)
+        self.assertEqual(self.server.request("PUT", f"{job}?priority=background").status, 200)
+        self.await_niceness(10, *processes)
+        self.server.request("DELETE", job)
+
+    def await_niceness(self, more, *processes):
+        """Waits until the processes have so much more of it than the server."""
+        wanted = os.getpriority(os.PRIO_PROCESS, self.server.process.pid) + more
+        for process in processes:
+            until(lambda: os.getpriority(os.PRIO_PROCESS, process) == wanted, f"{process} to have niceness {wanted}")
 
     def test_agents_when_programs_run_then_other_jobs_go_on(self):
         jobs = [self.server.accepted(f"/jobs/sleeper?file={self.folder}/run{number}") for number in range(6)]
