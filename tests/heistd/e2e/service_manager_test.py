@@ -154,10 +154,14 @@ class Notes(ServerTest):
 
 
 class Unit(unittest.TestCase):
-    def test_unit_when_it_is_stopped_then_only_the_server_is_told_and_not_its_programs(self):
+    def test_unit_then_the_server_is_waited_for_and_watched_and_it_alone_is_told_to_end(self):
         unit = configparser.ConfigParser(strict=False, interpolation=None)
         unit.read(pathlib.Path(__file__).resolve().parents[3] / "debian" / "heistd.service")
-        self.assertEqual(unit["Service"]["KillMode"], "mixed")
+        service = unit["Service"]
+        self.assertEqual(service["Type"], "notify")
+        # The server feeds the watchdog twice in that time, and a step of its network thread takes far less.
+        self.assertEqual(service["WatchdogSec"], "30")
+        self.assertEqual(service["KillMode"], "mixed")  # programs go on while the server drains
 
 
 if __name__ == "__main__":
