@@ -116,6 +116,9 @@ def measure(heistd, folder, post):
     web = start_nginx(folder)
     figures["nginx"] = web.rate("/static")
     web.end()
+    threads = start_heistd(heistd, "--network-threads", "2")
+    figures["healthz of two"] = threads.rate("/healthz")
+    threads.end()
     memory = start_heistd(heistd)
     figures["healthz"] = memory.rate("/healthz")
     figures["digest"] = memory.rate("/jobs/digest?wait=1", "-s", post)
@@ -132,6 +135,7 @@ def measure(heistd, folder, post):
 
 ROWS = (
     ("`GET /healthz`, requests a second, beside nginx's static 4 KiB", "healthz", "nginx", None, None),
+    ("`GET /healthz` with two network threads, beside one", "healthz of two", "healthz", None, None),
     ("digest of 4 KiB with its result, beside nginx", "digest", "nginx", 0.6, None),
     ("4 KiB accepted with `--data`, beside in memory", "durable", "accept", 0.5, None),
     ("p99 of that, ms, beside that of an fdatasync", "durable p99", "sync p99", None, 2.0),

@@ -59,6 +59,9 @@ heist::Promise<JobEnd> JobRun::run() {
       auto passed = pass_gate();
       co_await passed;
       if (!start_.work) co_return end({});
+      // What waits for a promise goes on when that settles, before any task. The journal counts
+      // many starts at once: each job has its turn as its priority has it.
+      co_await heist::yield();
     }
     // When a signal name is deleted, its jobs' signals are aborted batch by batch.
     while (!given_up()) {
@@ -68,9 +71,8 @@ heist::Promise<JobEnd> JobRun::run() {
         const auto start = Clock::now();
         co_await *pending;
         times_.add_wait(Clock::now() - start);
-      } else {
-        co_await heist::yield();
       }
+      co_await heist::yield();  // also then, as others that waited may go on at the same time
     }
     co_return end({});
   } catch (const std::bad_alloc&) {  // to go on with

@@ -1,4 +1,6 @@
 // How many of the jobs that a journal keeps are under way at a time.
+#include <algorithm>
+#include <cstddef>
 #include <heist/jobs.hpp>
 #include <heistd/job_restore.hpp>
 #include <heistd/start_queue.hpp>
@@ -49,6 +51,22 @@ TEST_F(StartedJobs, start_when_others_are_more_urgent_then_they_do_not_wait) {
   run_one();
   EXPECT_EQ(stored(urgent).attempt, 1U);
   EXPECT_EQ(count(ids, StoredState::running), most);
+  run_until_done(ids);
+}
+
+// Rule: JRN-2
+TEST_F(StartedJobs, start_when_the_journal_has_counted_several_then_urgent_tasks_still_come_first) {
+  const auto ids = post_many(3, "/jobs/digest?priority=background");
+  start();
+  const auto has_begun = [&](const JobId& id) {
+    return anonymous.jobs.find(id)->progress->queue_delay().has_value();
+  };
+  std::ptrdiff_t begun = -1;
+  loop.scheduler().post([&] { begun = std::ranges::count_if(ids, has_begun); },
+                        {.priority = heist::TaskPriority::user_blocking});
+  loop.run_until_idle();
+  EXPECT_EQ(begun, 0);
+  EXPECT_EQ(std::ranges::count_if(ids, has_begun), 3);
   run_until_done(ids);
 }
 
