@@ -1,12 +1,9 @@
 // What servers claim that share a database.
-#include <gmock/gmock.h>
-
-#include <condition_variable>
 #include <mutex>
 #include <set>
 #include <thread>
 
-#include "heistd/journal/journal_fixture.hpp"
+#include "postgresql/shared_queue.hpp"
 
 namespace heistd {
 namespace {
@@ -15,71 +12,7 @@ using heist::TaskPriority;
 using testing::ElementsAre;
 using testing::IsEmpty;
 
-/// A server that keeps what it has lost.
-struct Server {
-  explicit Server(std::string name, JournalClock clock)
-      : journal(std::move(clock), std::move(name), [this](const std::vector<JobId>& ids) {
-          const std::lock_guard lock(mutex);
-          lost.insert(lost.end(), ids.begin(), ids.end());
-          changed.notify_all();
-        }) {
-    said(journal.abort(id_of(0), {}));  // its session has begun when that is answered
-  }
-
-  std::vector<ClaimedJob> claim(std::size_t agents, std::vector<std::string> kinds = {"digest"}) {
-    return said(journal.claim({agents, std::move(kinds)}));
-  }
-  std::vector<JobId> claim_ids(std::size_t agents, std::vector<std::string> kinds = {"digest"}) {
-    std::vector<JobId> ids;
-    for (const auto& claimed : claim(agents, std::move(kinds))) ids.push_back(claimed.job.id);
-    return ids;
-  }
-  std::vector<JobId> wait_for_loss() {
-    std::unique_lock lock(mutex);
-    changed.wait_for(lock, std::chrono::seconds(20), [this] { return !lost.empty(); });
-    return lost;
-  }
-
-  std::mutex mutex;
-  std::condition_variable changed;
-  std::vector<JobId> lost;
-  PostgresOnItsThread journal;
-};
-
-class PostgresClaims : public testing::Test {
- protected:
-  void submit(int number, TaskPriority priority = TaskPriority::user_visible,
-              const std::string& kind = "digest") {
-    auto job = new_job(number);
-    job.priority = priority;
-    job.kind = kind;
-    submit(std::move(job));
-  }
-  void submit_to_signal(int number) {
-    auto job = new_job(number);
-    job.signal_name = "night";
-    job.priority.reset();
-    job.signal_priority = TaskPriority::background;
-    submit(std::move(job));
-  }
-  void submit(NewJob job) {
-    EXPECT_EQ(said(one.journal.submit(std::move(job))).acceptance, Acceptance::accepted);
-  }
-  static void complete(Server& server, int number, Attempt attempt = 1) {
-    EXPECT_EQ(said(server.journal.complete(id_of(number), attempt, {})), Effect::stored);
-  }
-  StoredJob find(int number) { return said(one.journal.find(id_of(number))).value(); }
-  /// As if the server had not renewed its lease in time.
-  static void let_lapse(const char* name) {
-    run_sql(std::string("UPDATE heistd.node SET lease_until = clock_timestamp() WHERE name = '") +
-            name + "'");
-  }
-
-  InPostgres database;
-  SystemTime now{std::chrono::hours(24 * 365 * 50)};
-  Server one{"one", [this] { return now; }};
-  Server two{"two", [this] { return now; }};
-};
+class PostgresClaims : public SharedQueue {};
 
 TEST_F(PostgresClaims, claim_then_the_most_urgent_come_first_and_of_these_the_oldest) {
   submit(1, TaskPriority::background);
@@ -193,7 +126,7 @@ TEST_F(PostgresClaims, claim_when_two_servers_do_it_at_once_then_each_job_comes_
   said(one.journal.submit_all(std::move(all)));
   std::mutex mutex;
   std::multiset<JobId> seen;
-  const auto work = [&](Server& server) {
+  const auto work = [&](QueueServer& server) {
     for (auto claimed = server.claim(5); !claimed.empty(); claimed = server.claim(5)) {
       for (const auto& job : claimed) {
         said(server.journal.complete(job.job.id, job.job.attempt, {}));
@@ -228,7 +161,8 @@ TEST_F(PostgresClaims, claim_when_an_older_submit_ends_late_then_its_job_comes_s
 
 TEST_F(PostgresClaims, repetition_when_there_is_no_such_job_then_it_is_answered) {
   OpenSession().run(
-      "SET search_path = heistd; SELECT begin_session('three', 1000); DO $$ BEGIN "
+      "SET search_path = heistd; SELECT begin_session('three', gen_random_uuid(), 1000); DO $$ "
+      "BEGIN "
       "ASSERT release(gen_random_uuid(), 1, true) IS NOT NULL; "
       "ASSERT requeue(gen_random_uuid(), true, NULL) IS NOT NULL; "
       "ASSERT (fail(gen_random_uuid(), 1, '', '', 0, true, NULL)).is_stored IS NOT NULL; END $$");
@@ -241,55 +175,6 @@ TEST_F(PostgresClaims, claim_when_a_job_that_came_back_has_expired_then_it_does_
   said(one.journal.set_priority(id_of(1), TaskPriority::background));
   now += milliseconds(50);
   EXPECT_THAT(two.claim_ids(1), IsEmpty());
-}
-
-TEST_F(PostgresClaims,
-       lease_when_it_has_lapsed_then_others_get_the_jobs_and_late_ends_change_nothing) {
-  auto job = new_job(1);
-  job.max_attempts = 2;
-  submit(std::move(job));
-  submit(2);
-  EXPECT_EQ(two.claim(2).size(), 2U);
-  let_lapse("two");
-  EXPECT_THAT(one.claim_ids(2), ElementsAre(id_of(1)));
-  EXPECT_EQ(find(2).state, StoredState::dead);  // that was its only attempt
-  EXPECT_EQ(find(2).error->code, "attempt_lost");
-  EXPECT_EQ(said(two.journal.complete(id_of(1), 1, {})), Effect::late);
-  complete(one, 1, 2);
-  EXPECT_EQ(find(1).attempt, 2U);
-}
-
-TEST_F(PostgresClaims, lease_when_it_has_lapsed_then_the_server_loses_its_jobs_and_begins_anew) {
-  submit(1);
-  EXPECT_EQ(two.claim(2).size(), 1U);
-  let_lapse("two");
-  EXPECT_THAT(two.claim_ids(2), IsEmpty());
-  EXPECT_THAT(two.wait_for_loss(), ElementsAre(id_of(1)));
-  // Nobody has taken it for gone: the new session gives the job back.
-  while (find(1).state == StoredState::running) std::this_thread::yield();
-  std::vector<JobId> claimed;
-  while (claimed.empty()) claimed = two.claim_ids(2);
-  EXPECT_THAT(claimed, ElementsAre(id_of(1)));
-  EXPECT_EQ(find(1).forgiven, 1U);
-}
-
-TEST_F(PostgresClaims,
-       connection_when_it_is_lost_then_claims_stay_and_unknown_ones_are_given_back) {
-  submit(1);
-  EXPECT_EQ(two.claim(1).size(), 1U);
-  // As if the answer to a claim had been lost.
-  submit(2);
-  run_sql(
-      "UPDATE heistd.open SET attempt = 1, node = (SELECT node FROM heistd.node WHERE name = "
-      "'two') WHERE node IS NULL");
-  run_sql(
-      "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid() AND "
-      "datname = current_database()");
-  complete(two, 1);
-  std::vector<JobId> claimed;
-  while (claimed.empty()) claimed = one.claim_ids(1);
-  EXPECT_THAT(claimed, ElementsAre(id_of(2)));
-  EXPECT_EQ(find(2).attempt, 2U);
 }
 
 }  // namespace

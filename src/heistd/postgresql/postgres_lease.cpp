@@ -26,8 +26,12 @@ void PostgresLease::call_at(boost::asio::steady_timer& timer, Clock::time_point 
   });
 }
 
+/// The answer may be lost, or late.
 void PostgresLease::on_renewal() {
-  if (sent_) events_.renew();
+  if (!sent_) return;
+  if (!holds()) return end();
+  call_at(renewal_, Clock::now() + lease_ / 8, [this] { on_renewal(); });
+  events_.renew();
 }
 
 /// The timer may have been under way already when the lease was renewed.

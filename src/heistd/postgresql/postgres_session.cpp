@@ -23,11 +23,13 @@ auto PostgresSession::while_alive(Function function) {
 }
 
 PostgresSession::PostgresSession(boost::asio::any_io_executor executor, PostgresTarget target,
-                                 PostgresLimits limits, Events events)
+                                 PostgresLimits limits, Events events,
+                                 std::optional<PostgresCall> opening)
     : executor_(std::move(executor)),
       target_(std::move(target)),
       limits_(limits),
       events_(std::move(events)),
+      opening_(std::move(opening)),
       backoff_(limits.first_pause, limits.longest_pause),
       pause_(executor_),
       overdue_(executor_),
@@ -119,6 +121,7 @@ void PostgresSession::on_outcome(PostgresOutcome outcome) {
   running_.reset();
   go_on_soon();
   if (outcome.error) return retry_or_refuse(std::move(turn), std::move(outcome));
+  if (is_opened()) outcome.rows.erase(outcome.rows.begin());
   answer_all(turn.asks, std::move(outcome.rows));
 }
 
@@ -128,6 +131,12 @@ void PostgresSession::retry_or_refuse(PostgresTurn turn, PostgresOutcome outcome
     first_ = std::move(turn);
     return;
   }
+  if (is_opened() && outcome.failed == 0) {
+    queue_.put_back(std::move(turn));
+    events_.on_opening_refused(*outcome.error);
+    return drop("the server has refused to go on: " + outcome.error->message);
+  }
+  if (is_opened()) --outcome.failed;
   if (!is_first_ && turn.asks.size() > 1)
     return queue_.put_back_in_parts(std::move(turn), outcome.failed);
   answer_all(turn.asks, *outcome.error);
@@ -157,7 +166,8 @@ void PostgresSession::run(PostgresTurn turn) {
   running_ = std::move(turn);
   try {
     std::vector<const PostgresCall*> calls;
-    calls.reserve(running_->asks.size());
+    calls.reserve(running_->asks.size() + 1);
+    if (is_opened()) calls.push_back(&*opening_);
     for (const auto& asked : running_->asks) calls.push_back(&asked.call);
     connection_->run(std::move(calls), limits_.batch_time);
   } catch (const std::exception& error) {

@@ -51,13 +51,18 @@ class PostgresSession {
     std::function<void(const PostgresError&)> on_lost = [](const PostgresError& /*error*/) {};
     std::function<void(const PostgresNotification&)> on_notification =
         [](const PostgresNotification& /*told*/) {};
+    /// The server has refused `opening`; the connection is given up after this.
+    std::function<void(const PostgresError&)> on_opening_refused =
+        [](const PostgresError& /*error*/) {};
   };
   /// Gets the answer; must not throw.
   using Done = PostgresAsked::Done;
 
-  /// Begins to connect.
+  /// Begins to connect. Each batch, but for those of ask_first(), begins with `opening`. While that
+  /// is refused, calls wait for another connection.
   PostgresSession(boost::asio::any_io_executor executor, PostgresTarget target,
-                  PostgresLimits limits, Events events);
+                  PostgresLimits limits, Events events,
+                  std::optional<PostgresCall> opening = std::nullopt);
   ~PostgresSession();
   PostgresSession(const PostgresSession&) = delete;
   PostgresSession& operator=(const PostgresSession&) = delete;
@@ -84,6 +89,7 @@ class PostgresSession {
   void on_lost(PostgresError error);
   void on_outcome(PostgresOutcome outcome);
   void retry_or_refuse(PostgresTurn turn, PostgresOutcome outcome);
+  [[nodiscard]] bool is_opened() const noexcept { return opening_ && !is_first_; }
   void check_types(const PostgresCall& call);
   void go_on_soon();
   void go_on();
@@ -98,6 +104,7 @@ class PostgresSession {
   const PostgresTarget target_;
   const PostgresLimits limits_;
   const Events events_;
+  const std::optional<PostgresCall> opening_;
   std::map<std::string, std::vector<Oid>, std::less<>> types_;  ///< of each statement's values
   Backoff backoff_;
   unsigned failures_ = 0;  ///< since a connection was of use

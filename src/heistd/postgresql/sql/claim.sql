@@ -1,12 +1,5 @@
 -- How jobs are claimed.
 
--- Holds the session of this connection until the transaction ends; false when it is over.
-CREATE OR REPLACE FUNCTION hold_session() RETURNS boolean LANGUAGE plpgsql AS $$
-BEGIN
-  PERFORM FROM node WHERE node = this_node() AND session = this_session() AND lease_until > clock_timestamp() FOR SHARE;
-  RETURN FOUND;
-END $$;
-
 -- Claims a job that waits for nothing but its turn or a time; nothing when there is none. The attempt, the first bytes
 -- of the payload, and where the job is.
 CREATE OR REPLACE FUNCTION start(its_id uuid, most_bytes int, again boolean)
@@ -14,7 +7,7 @@ RETURNS TABLE(its_attempt int, first_bytes bytea, its_day date, its_place bigint
 DECLARE
   held open := lock_open(its_id);
 BEGIN
-  IF held.place IS NULL OR held.follows IS NOT NULL OR NOT hold_session() THEN
+  IF held.place IS NULL OR held.follows IS NOT NULL THEN
     RETURN;
   END IF;
   its_attempt := held.attempt + 1;
@@ -141,15 +134,13 @@ END $$;
 -- dead, though a snapshot still sees them, lie before the cursor, so that their number does not matter. A cursor goes
 -- to the oldest job that nobody has claimed, as far as no older one can come; see `next_mark`.
 --
--- A claim renews the lease, and looks for servers that have not renewed theirs.
+-- A claim looks for servers that have not renewed their lease.
 --
--- The first row has what the next claim needs: `mark`, `until` and cursors. Its `it` is null, and `is_over` true when
--- the session has ended. Each other row is a job.
+-- The first row has what the next claim needs: `mark`, `until` and cursors. Its `it` is null. Each other row is a job.
 CREATE OR REPLACE FUNCTION claim(
-  agents int, held int[], kinds bytea[], most_bytes int, lease bigint, pauses bigint[],
+  agents int, held int[], kinds bytea[], most_bytes int, pauses bigint[],
   INOUT cursor_lanes int[], INOUT cursors bigint[], INOUT mark bigint, INOUT until bigint, clock timestamptz,
-  OUT is_over boolean, OUT its_lane int,
-  OUT first_bytes bytea, OUT it stored, OUT clock_now timestamptz)
+  OUT its_lane int, OUT first_bytes bytea, OUT it stored, OUT clock_now timestamptz)
 RETURNS SETOF record LANGUAGE plpgsql AS $$
 DECLARE
   now timestamptz := coalesce(clock, clock_timestamp());
@@ -159,12 +150,7 @@ DECLARE
   claimed record;
 BEGIN
   clock_now := now;
-  is_over := NOT renew(lease);
-  IF is_over THEN
-    RETURN NEXT;
-    RETURN;
-  END IF;
-  PERFORM reclaim_gone(pauses);
+  PERFORM reclaim_gone(pauses, now);
   PERFORM bring_due(1000, now);
   SELECT m.safe, m.new_mark, m.new_until INTO safe, mark, until FROM next_mark(mark, until) m;
   IF safe IS NOT NULL THEN

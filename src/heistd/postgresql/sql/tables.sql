@@ -101,9 +101,11 @@ CREATE TABLE idempotency(
   PRIMARY KEY (client, key));
 CREATE INDEX idempotency_until ON idempotency(until);
 
--- The servers. `session` rises with each connection and each reclaim, so that a word of an earlier one changes nothing.
+-- The servers. A process that has a name keeps it until its lease is over; then it has another row, and another number.
+-- `session` rises with each connection, so that a word of an earlier one changes nothing.
 CREATE TABLE node(
   node int GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
-  name text NOT NULL UNIQUE,
+  name text UNIQUE,  -- null: its lease is over, and another process has taken the name
+  process uuid NOT NULL,
   session int NOT NULL,
   lease_until timestamptz NOT NULL) WITH (fillfactor = 20);
