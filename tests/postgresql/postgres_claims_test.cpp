@@ -160,12 +160,46 @@ TEST_F(PostgresClaims, claim_when_an_older_submit_ends_late_then_its_job_comes_s
 }
 
 TEST_F(PostgresClaims, repetition_when_there_is_no_such_job_then_it_is_answered) {
-  OpenSession().run(
-      "SET search_path = heistd; SELECT begin_session('three', gen_random_uuid(), 1000); DO $$ "
-      "BEGIN "
-      "ASSERT release(gen_random_uuid(), 1, true) IS NOT NULL; "
+  ServerByHand().run(
+      "DO $$ BEGIN ASSERT release(gen_random_uuid(), 1, true) IS NOT NULL; "
       "ASSERT requeue(gen_random_uuid(), true, NULL) IS NOT NULL; "
       "ASSERT (fail(gen_random_uuid(), 1, '', '', 0, true, NULL)).is_stored IS NOT NULL; END $$");
+}
+
+TEST_F(PostgresClaims, repetition_when_followers_were_aborted_then_it_names_them) {
+  const ServerByHand server;
+  const auto submit_three = [this](int first, const char* signal) {
+    for (int number = first; number < first + 3; ++number) {
+      auto job = new_job(number);
+      if (number > first) job.after = id_of(number - 1);
+      if (number == first) job.signal_name = signal;
+      submit(std::move(job));
+    }
+  };
+  const auto expect_named = [&server](const std::string& call, int first) {
+    server.run("SELECT " + call + "false, NULL)");
+    EXPECT_EQ(server.run("SELECT string_agg(id::text, ' ' ORDER BY id) FROM unnest((" + call +
+                         "true, NULL)).aborted) id"),
+              server.run("SELECT '" + id_of(first + 1) + "'::uuid::text || ' ' || '" +
+                         id_of(first + 2) + "'::uuid::text"));
+  };
+  submit_three(1, "");
+  expect_named("abort('" + id_of(1) + "', 'aborted', '', ", 1);
+  submit_three(11, "");
+  server.run("SELECT start('" + id_of(11) + "', 0, false)");
+  expect_named("fail('" + id_of(11) + "', 1, '', '', NULL, ", 11);
+  submit_three(21, "night");
+  expect_named("drop_signal('alice', 'night', ", 21);
+}
+
+TEST_F(PostgresClaims, claim_when_claimed_jobs_were_aborted_then_others_take_their_agents) {
+  submit(1);
+  submit_to_signal(2);
+  EXPECT_THAT(two.claim_ids(2), ElementsAre(id_of(1), id_of(2)));
+  EXPECT_EQ(said(two.journal.abort(id_of(1), {})), Effect::stored);
+  EXPECT_EQ(said(two.journal.drop_signal("alice", "night")), Effect::stored);
+  for (int number = 3; number <= 5; ++number) submit(number);
+  EXPECT_THAT(two.claim_ids(2), ElementsAre(id_of(3), id_of(4)));
 }
 
 TEST_F(PostgresClaims, claim_when_a_job_that_came_back_has_expired_then_it_does_not_come) {

@@ -38,7 +38,7 @@ PostgresJournal::PostgresJournal(boost::asio::any_io_executor network, Options o
       process_(new_process()),
       lease_(network_, options_.lease,
              {.renew = [this] { renew(); }, .lapsed = [this] { on_lapsed(); }}),
-      requests_(written_, [this] { return clock(); }),
+      requests_(written_, options_.limits, [this] { return clock(); }),
       written_(network_, options_.target, options_.limits,
                {.on_connected = [this] { begin_session(); },
                 .on_opening_refused = [this](const PostgresError& /*over*/) { lease_.end(); }},

@@ -42,6 +42,7 @@ PostgresSession::~PostgresSession() {
   if (connection_) connection_->close();
   if (running_) answer_all(running_->asks, ended(PostgresFault::outcome_unknown));
   answer_all(first_.asks, ended(PostgresFault::no_connection));
+  answer_all(again_.asks, ended(PostgresFault::no_connection));
   answer_all(queue_.take_all(), ended(PostgresFault::no_connection));
 }
 
@@ -55,6 +56,14 @@ void PostgresSession::ask(PostgresCall call, Done done) {
   check_types(call);
   go_on_soon();
   queue_.add({std::move(call), std::move(done), PostgresAsked::Clock::now() + limits_.wait_time});
+}
+
+void PostgresSession::ask_again(PostgresCall call, Done done) {
+  if (has_ended_) return done(ended(PostgresFault::no_connection));
+  check_types(call);
+  go_on_soon();
+  const auto deadline = PostgresAsked::Clock::now() + limits_.wait_time;
+  again_.asks.push_back({std::move(call), std::move(done), deadline});
 }
 
 void PostgresSession::ask_first(PostgresCall call, Done done) {
@@ -154,6 +163,7 @@ void PostgresSession::go_on_soon() {
 }
 
 void PostgresSession::go_on() {
+  if (!again_.asks.empty()) queue_.put_back(std::exchange(again_, {}));
   end_overdue();
   if (!is_connected_ || running_) return;
   is_first_ = !first_.asks.empty();

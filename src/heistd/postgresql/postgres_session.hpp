@@ -70,6 +70,9 @@ class PostgresSession {
   /// Runs a call. If too many wait already, it is refused before this returns.
   /// Errors: std::logic_error for a statement that was called with values of other types before.
   void ask(PostgresCall call, Done done);
+  /// Runs a call of which the outcome is unknown once more, before all others that wait: to be
+  /// called by the answer that says so.
+  void ask_again(PostgresCall call, Done done);
   /// Runs a call on this connection, before all others that wait: to be called by `on_connected`,
   /// and by the answers of such calls. Those that are asked for together are one transaction. If
   /// one of them is refused, the connection is given up, and another made after a pause. With the
@@ -118,6 +121,7 @@ class PostgresSession {
   PostgresTurn first_;                   ///< what ask_first() was given
   bool is_first_ = false;                ///< the turn under way is such a one
   std::optional<PostgresTurn> running_;  ///< the turn under way
+  PostgresTurn again_;                   ///< what ask_again() was given
   PostgresQueue queue_;
   std::string last_loss_;  ///< why there is no connection
   const std::shared_ptr<const bool> alive_ = std::make_shared<bool>(true);

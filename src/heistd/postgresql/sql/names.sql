@@ -27,30 +27,34 @@ BEGIN
   ON CONFLICT (client, name) DO UPDATE SET priority = its_priority, was_put = true;
 END $$;
 
--- Aborts the unfinished jobs of a signal and frees its name; says what else was aborted, as it followed one of them.
+-- Aborts the unfinished jobs of a signal and frees its name; says what else was aborted, as it followed one of them, and
+-- which of the signal's jobs this server had claimed.
 CREATE OR REPLACE FUNCTION drop_signal(
-  its_client bytea, its_name bytea, clock timestamptz, OUT is_stored boolean, OUT aborted uuid[])
+  its_client bytea, its_name bytea, again boolean, clock timestamptz,
+  OUT is_stored boolean, OUT aborted uuid[], OUT claimed uuid[])
 LANGUAGE plpgsql AS $$
 DECLARE
   now timestamptz := coalesce(clock, clock_timestamp());
   its_signal int;
-  one bigint;
-  held open;
-  its_id uuid;
+  places bigint[];
 BEGIN
-  aborted := '{}';
   -- Who submits to the signal holds its row until that has ended, so from here on no job of it can come.
   DELETE FROM signal WHERE client = its_client AND name = its_name RETURNING signal INTO its_signal;
   is_stored := FOUND;
   DELETE FROM pause WHERE client = its_client AND what = 1 AND name = its_name;
-  FOR one IN SELECT place FROM open JOIN lane USING (lane) WHERE lane.signal = its_signal ORDER BY place LOOP
-    SELECT * INTO held FROM open WHERE place = one FOR UPDATE;
-    IF FOUND THEN  -- and has not been aborted as it followed an earlier one
-      its_id := (SELECT id FROM job WHERE day = held.day AND place = held.place);
-      aborted := aborted
-        || end_job(held, its_id, 4::smallint, 'aborted', 'the signal was deleted', now);
-    END IF;
-  END LOOP;
+  IF again AND NOT is_stored THEN
+    is_stored := true;
+    aborted := aborted_followers(ARRAY(
+      SELECT id FROM job WHERE client = its_client AND signal = its_name AND state = 4
+        AND error_message = 'the signal was deleted'));
+    claimed := '{}';
+    RETURN;
+  END IF;
+  places := ARRAY(
+    SELECT place FROM lane JOIN open USING (lane) WHERE lane.signal = its_signal ORDER BY place FOR UPDATE OF open);
+  claimed := ARRAY(SELECT id FROM open JOIN job USING (day, place) WHERE open.place = ANY(places) AND node = this_node());
+  PERFORM abort_alone(places, 'aborted', 'the signal was deleted', now);
+  aborted := abort_followers(places, now);
   DELETE FROM lane WHERE signal = its_signal;
 END $$;
 

@@ -46,6 +46,7 @@ CREATE TABLE job(
 ALTER TABLE job ALTER payload SET STORAGE EXTERNAL, ALTER result SET STORAGE EXTERNAL;
 CREATE UNIQUE INDEX job_id ON job(id, day);
 CREATE INDEX job_of_client ON job(client, place);
+CREATE INDEX job_follower ON job(predecessor) WHERE predecessor IS NOT NULL;
 
 CREATE TABLE day(day date PRIMARY KEY);  -- those that `job` has a part for
 
