@@ -70,6 +70,23 @@ TEST_F(PostgresClaims, claim_when_a_job_got_another_priority_then_it_comes_with_
   EXPECT_THAT(two.claim_ids(2), ElementsAre(id_of(3), id_of(1)));
 }
 
+TEST_F(PostgresClaims, claim_when_a_job_of_a_signal_has_a_priority_of_its_own_then_it_keeps_both) {
+  submit(1);
+  for (int number = 2; number <= 3; ++number) {
+    auto job = new_job(number);
+    job.signal_name = "night";
+    job.priority = TaskPriority::user_blocking;
+    job.signal_priority = TaskPriority::background;
+    submit(std::move(job));
+  }
+  EXPECT_THAT(two.claim_ids(1), ElementsAre(id_of(2)));
+  EXPECT_EQ(said(one.journal.set_priority(id_of(3), TaskPriority::background)), Effect::stored);
+  submit(4);
+  EXPECT_THAT(one.claim_ids(1), ElementsAre(id_of(1)));
+  EXPECT_EQ(said(one.journal.drop_signal("alice", "night")), Effect::stored);
+  for (int number = 2; number <= 3; ++number) EXPECT_EQ(find(number).state, StoredState::aborted);
+}
+
 TEST_F(PostgresClaims, claim_when_a_kind_or_a_signal_is_paused_or_not_known_then_none_of_it_comes) {
   submit(1);
   submit_to_signal(2);
@@ -140,6 +157,38 @@ TEST_F(PostgresClaims, claim_when_two_servers_do_it_at_once_then_each_job_comes_
   other.join();
   EXPECT_EQ(seen.size(), static_cast<std::size_t>(jobs));
   EXPECT_EQ(std::set<JobId>(seen.begin(), seen.end()).size(), seen.size());
+}
+
+TEST_F(PostgresClaims, claim_when_others_take_what_is_older_then_the_rest_of_its_priority_comes) {
+  for (int number = 1; number <= 2; ++number) submit(number);
+  auto urgent = new_job(3);
+  urgent.client = "bob";
+  submit(std::move(urgent));
+  submit(4, TaskPriority::background);
+  const ServerByHand other;
+  other.begin();
+  EXPECT_EQ(other.run("SELECT count(it) FROM claim(2, '{}', '{digest}', 0, '{0}', '{}', '{}', 0, "
+                      "0, to_timestamp(18250 * 86400))"),
+            "2");
+  EXPECT_THAT(one.claim_ids(1), ElementsAre(id_of(3)));
+  other.run("ROLLBACK");
+  EXPECT_THAT(two.claim_ids(3), ElementsAre(id_of(1), id_of(2), id_of(4)));
+}
+
+TEST_F(PostgresClaims,
+       submit_when_the_job_of_its_key_is_aborted_at_that_moment_then_it_is_accepted) {
+  auto job = new_job(1);
+  job.key = {"key", "digest"};
+  submit(job);
+  run_sql(
+      "CREATE FUNCTION heistd.free_key() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN "
+      "DELETE FROM heistd.idempotency WHERE id = '" +
+      id_of(1) +
+      "'; RETURN NULL; END $$; CREATE TRIGGER at_that_moment AFTER INSERT ON "
+      "heistd.idempotency EXECUTE FUNCTION heistd.free_key()");
+  job.id = id_of(2);
+  submit(std::move(job));
+  EXPECT_EQ(find(2).key->key, "key");
 }
 
 TEST_F(PostgresClaims, claim_when_an_older_submit_ends_late_then_its_job_comes_still) {

@@ -92,36 +92,49 @@ BEGIN
   RETURN coalesce(places, '{}');
 END $$;
 
--- Claims up to `room` jobs of one priority, the oldest turns first.
+-- Claims up to `room` jobs of one priority, the oldest turns first. Where a lane gives fewer than were seen in it, other
+-- claims are taking the rest, and it has no more: then the other lanes are looked at again, so that nothing of a lower
+-- priority comes before theirs. `drained` has such lanes, and the negative numbers of those without returned jobs.
 CREATE OR REPLACE FUNCTION claim_level(
   level int, room int, kinds bytea[], cursor_lanes int[], cursors bigint[], now timestamptz)
 RETURNS bigint[] LANGUAGE plpgsql AS $$
 DECLARE
   part record;
+  taken bigint[];
   places bigint[] := '{}';
+  drained int[] := '{}';
+  drained_before int := -1;
 BEGIN
-  FOR part IN
-    SELECT heads.lane, heads.cursor, heads.returned, count(*) AS size FROM (
-      SELECT l.lane, coalesce(c.cursor, 0) AS cursor, head.turn, head.returned
-      FROM lane l
-      LEFT JOIN signal s USING (signal)
-      LEFT JOIN unnest(cursor_lanes, cursors) c(lane, cursor) USING (lane)
-      CROSS JOIN LATERAL (
-        (SELECT turn, false AS returned FROM open o WHERE o.lane = l.lane AND turn IS NOT NULL AND NOT o.returned
-           AND turn >= coalesce(c.cursor, 0) AND node IS NULL AND (expires_at IS NULL OR expires_at > now)
-         ORDER BY turn LIMIT room)
-        UNION ALL
-        (SELECT turn, true FROM open o WHERE o.lane = l.lane AND o.returned AND node IS NULL
-           AND (expires_at IS NULL OR expires_at > now)
-         ORDER BY turn LIMIT room)
-      ) head
-      WHERE coalesce(l.priority, s.priority) = level AND l.kind = ANY(kinds)
-        AND NOT EXISTS (SELECT FROM pause p WHERE p.client = l.client
-                        AND ((p.what = 0 AND p.name = l.kind) OR (p.what = 1 AND p.name = s.name)))
-      ORDER BY head.turn LIMIT room) heads
-    GROUP BY heads.lane, heads.cursor, heads.returned
-  LOOP
-    places := places || take(part.lane, part.returned, part.cursor, part.size, now);
+  WHILE cardinality(places) < room AND cardinality(drained) > drained_before LOOP
+    drained_before := cardinality(drained);
+    FOR part IN
+      SELECT heads.lane, heads.cursor, heads.returned, count(*) AS size FROM (
+        SELECT l.lane, coalesce(c.cursor, 0) AS cursor, head.turn, head.returned
+        FROM lane l
+        LEFT JOIN signal s USING (signal)
+        LEFT JOIN unnest(cursor_lanes, cursors) c(lane, cursor) USING (lane)
+        CROSS JOIN LATERAL (
+          (SELECT turn, false AS returned FROM open o WHERE o.lane = l.lane AND turn IS NOT NULL AND NOT o.returned
+             AND turn >= coalesce(c.cursor, 0) AND node IS NULL AND (expires_at IS NULL OR expires_at > now)
+             AND l.lane <> ALL(drained)
+           ORDER BY turn LIMIT room - cardinality(places))
+          UNION ALL
+          (SELECT turn, true FROM open o WHERE o.lane = l.lane AND o.returned AND node IS NULL
+             AND (expires_at IS NULL OR expires_at > now) AND -l.lane <> ALL(drained)
+           ORDER BY turn LIMIT room - cardinality(places))
+        ) head
+        WHERE coalesce(l.priority, s.priority) = level AND l.kind = ANY(kinds)
+          AND NOT EXISTS (SELECT FROM pause p WHERE p.client = l.client
+                          AND ((p.what = 0 AND p.name = l.kind) OR (p.what = 1 AND p.name = s.name)))
+        ORDER BY head.turn LIMIT room - cardinality(places)) heads
+      GROUP BY heads.lane, heads.cursor, heads.returned
+    LOOP
+      taken := take(part.lane, part.returned, part.cursor, part.size, now);
+      places := places || taken;
+      IF cardinality(taken) < part.size THEN
+        drained := drained || CASE WHEN part.returned THEN -part.lane ELSE part.lane END;
+      END IF;
+    END LOOP;
   END LOOP;
   RETURN places;
 END $$;

@@ -234,7 +234,7 @@ BEGIN
   INSERT INTO open(place, day, lane, turn, may_start, max_attempts, attempt, forgiven)
   VALUES (it.place, it.day,
           CASE WHEN it.signal IS NULL THEN lane_of_priority(it.client, it.kind, it.priority)
-          ELSE lane_of_signal(it.client, it.kind, it.signal, 1::smallint) END,
+          ELSE lane_of_signal(it.client, it.kind, it.signal, it.priority, 1::smallint) END,
           nextval('places'), now, it.max_attempts, it.attempt, it.attempt);
   RETURN true;
 END $$;

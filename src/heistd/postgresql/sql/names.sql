@@ -14,7 +14,9 @@ BEGIN
     RETURN false;
   END IF;
   -- Cursors of the other lane may have passed its turn.
-  UPDATE open SET lane = lane_of_priority(it.client, it.kind, its_priority), returned = turn IS NOT NULL
+  UPDATE open SET returned = turn IS NOT NULL,
+    lane = CASE WHEN it.signal IS NULL THEN lane_of_priority(it.client, it.kind, its_priority)
+           ELSE lane_of_signal(it.client, it.kind, it.signal, its_priority, 1::smallint) END
   WHERE place = held.place;
   RETURN true;
 END $$;

@@ -83,17 +83,17 @@ CREATE TABLE signal(
   was_put boolean NOT NULL,  -- asked for by name, so it stays while it has no jobs
   UNIQUE (client, name));
 
--- Where jobs of one client and kind wait that have the same priority, now and later: all that have a priority of their
--- own, or all of one signal. So a signal's priority is one row, whatever the number of its jobs.
+-- Where jobs of one client, kind and signal wait that have the same priority, now and later: one of their own, or else
+-- their signal's. So a signal's priority is one row, whatever the number of its jobs.
 CREATE TABLE lane(
   lane int GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
   client bytea NOT NULL,
   kind bytea NOT NULL,
-  priority smallint,
+  priority smallint,  -- null: its signal's
   signal int,
-  CHECK ((priority IS NULL) <> (signal IS NULL)));
+  CHECK (priority IS NOT NULL OR signal IS NOT NULL));
 CREATE UNIQUE INDEX lane_of_priority ON lane(client, kind, priority) WHERE signal IS NULL;
-CREATE UNIQUE INDEX lane_of_signal ON lane(signal, kind) WHERE signal IS NOT NULL;
+CREATE UNIQUE INDEX lane_of_signal ON lane(signal, kind, priority) NULLS NOT DISTINCT WHERE signal IS NOT NULL;
 
 CREATE TABLE pause(client bytea NOT NULL, what smallint NOT NULL, name bytea NOT NULL, PRIMARY KEY (client, what, name));
 
