@@ -191,6 +191,30 @@ TEST_F(PostgresClaims,
   EXPECT_EQ(find(2).key->key, "key");
 }
 
+TEST_F(PostgresClaims, remove_unused_then_lanes_and_signals_go_that_no_job_has_and_no_submit_uses) {
+  const ServerByHand server;
+  for (const auto* name : {"one", "two", "three"}) {
+    said(one.journal.set_signal("alice", name, TaskPriority::background));
+  }
+  for (int number = 1; number <= 4; ++number) submit_to_signal(number);
+  submit(5);
+  EXPECT_EQ(server.run("SELECT remove_unused(2)"), "0");  // there are no more
+  EXPECT_EQ(server.run("SELECT remove_unused(0)"), "0");
+  EXPECT_EQ(said(one.journal.abort(id_of(5), {})), Effect::stored);
+  EXPECT_EQ(server.run("SELECT remove_unused(0)"), "1");
+  for (int number = 1; number <= 4; ++number) said(one.journal.abort(id_of(number), {}));
+  const OpenSession submitting;
+  submitting.run(
+      "SET search_path = heistd; BEGIN; SELECT lane_of_signal('alice', 'digest', 'night', NULL, "
+      "1::smallint)");
+  EXPECT_EQ(server.run("SELECT remove_unused(0)"), "0");
+  submitting.run("COMMIT");
+  EXPECT_EQ(server.run("SELECT remove_unused(0)"), "1");
+  EXPECT_EQ(server.run("SELECT count(*) FROM signal"), "3");  // those that were put
+  submit_to_signal(6);
+  EXPECT_THAT(two.claim_ids(1), ElementsAre(id_of(6)));
+}
+
 TEST_F(PostgresClaims, claim_when_an_older_submit_ends_late_then_its_job_comes_still) {
   submit(1);  // makes the day and the lane, which one transaction does at a time
   EXPECT_THAT(two.claim_ids(1), ElementsAre(id_of(1)));

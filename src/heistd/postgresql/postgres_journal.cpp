@@ -27,6 +27,11 @@ AttemptPauses pauses_of(Backoff backoff) {
 
 constexpr PostgresStatement hold_session = {"hold_session", "SELECT hold_session()"};
 
+/// About a minute.
+constexpr unsigned renewals_for_a_sweep = 50;
+/// So many lanes cost claims little.
+constexpr std::int32_t most_unused = 100;
+
 PostgresUuid new_process() { return uuid_of(make_job_id()).value(); }
 
 }  // namespace
@@ -99,6 +104,7 @@ void PostgresJournal::compare_claims(const PostgresRows& rows) {
 
 /// On a connection of its own, so that no batch is in its way.
 void PostgresJournal::renew() {
+  if (++renewals_ % renewals_for_a_sweep == 0) remove_unused();
   static constexpr PostgresStatement statement = {"renew", "SELECT renew($1, $2)"};
   PostgresCall call{statement};
   call.parameters.add(node_).add(std::int64_t{options_.lease.count()});
@@ -107,6 +113,13 @@ void PostgresJournal::renew() {
     if (!rows || node != node_) return;  // the next one renews it, or it lapses
     rows->get<bool>(0, 0) ? lease_.renewed(sent) : lease_.end();
   });
+}
+
+void PostgresJournal::remove_unused() {
+  static constexpr PostgresStatement statement = {"remove_unused", "SELECT remove_unused($1)"};
+  PostgresCall call{statement};
+  call.parameters.add(most_unused);
+  renewed_.ask(std::move(call), [](const PostgresResult& /*the next one finds them, too*/) {});
 }
 
 /// What the database still has as this process's is not to be given back as if it had not begun:

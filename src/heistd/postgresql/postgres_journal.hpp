@@ -86,6 +86,7 @@ class PostgresJournal : public JobJournal {
   void on_session(PostgresLease::Clock::time_point sent, const PostgresResult& begun);
   void compare_claims(const PostgresRows& rows);
   void renew();
+  void remove_unused();
   void on_lapsed();
 
   [[nodiscard]] std::optional<SystemTime> clock() const;
@@ -107,6 +108,7 @@ class PostgresJournal : public JobJournal {
   const AttemptPauses pauses_;  ///< after a server has gone
   PostgresUuid process_;        ///< what this server is until its lease ends
   std::int32_t node_ = 0;       ///< its number in the database; 0: it has none yet
+  unsigned renewals_ = 0;
   HeldJobs held_;
   PostgresClaims claims_;
   PostgresLease lease_;

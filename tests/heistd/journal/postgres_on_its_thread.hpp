@@ -68,7 +68,12 @@ class OpenSession {
 
 inline std::string run_sql(const std::string& statements) { return OpenSession().run(statements); }
 
+/// What an earlier test has left under way would be in the way.
 inline void drop_schema() {
+  run_sql(
+      "SET client_min_messages = error; SELECT pg_terminate_backend(pid, 10000) FROM "
+      "pg_stat_activity WHERE pid <> pg_backend_pid() "
+      "AND datname = current_database()");
   run_sql("SET client_min_messages = warning; DROP SCHEMA IF EXISTS heistd CASCADE");
 }
 

@@ -60,6 +60,31 @@ BEGIN
   DELETE FROM lane WHERE signal = its_signal;
 END $$;
 
+-- Removes lanes that no unfinished job has, and signals that were not put and have no lane any more, while there are
+-- more lanes than `most`; how many lanes that were. Who looks for a job's lane has a lock of the table until its
+-- transaction ends. So there is nobody who has found a lane and not used it yet while this has the table alone; if it
+-- cannot have it soon, it does nothing.
+CREATE OR REPLACE FUNCTION remove_unused(most int) RETURNS int LANGUAGE plpgsql AS $$
+DECLARE
+  unused int[];
+  signals int[];
+BEGIN
+  IF (SELECT count(*) FROM lane) <= most THEN
+    RETURN 0;
+  END IF;
+  unused := ARRAY(SELECT lane FROM lane WHERE NOT is_used(lane) LIMIT 1000);
+  PERFORM set_config('lock_timeout', '50ms', true);
+  LOCK TABLE lane IN ACCESS EXCLUSIVE MODE;
+  WITH gone AS (DELETE FROM lane WHERE lane = ANY(unused) AND NOT is_used(lane) RETURNING signal)
+  SELECT count(*), array_agg(DISTINCT signal) INTO most, signals FROM gone;
+  DELETE FROM signal WHERE signal IN (
+    SELECT signal FROM signal s WHERE signal = ANY(signals) AND NOT was_put
+      AND NOT EXISTS (SELECT FROM lane l WHERE l.signal = s.signal) FOR UPDATE SKIP LOCKED);
+  RETURN most;
+EXCEPTION WHEN lock_not_available THEN
+  RETURN 0;
+END $$;
+
 -- `what` is 0 for a kind and 1 for a signal, which then stays until it is dropped.
 CREATE OR REPLACE FUNCTION set_pause(
   its_client bytea, its_what smallint, its_name bytea, is_on boolean, signal_priority smallint) RETURNS void

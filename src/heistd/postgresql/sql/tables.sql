@@ -40,7 +40,7 @@ CREATE TABLE job(
   error_code bytea,
   error_message bytea,
   ended_at timestamptz,
-  PRIMARY KEY (day, place)
+  PRIMARY KEY (place, day)  -- in this order, so that finished jobs are found in the order of places
 ) PARTITION BY LIST (day);
 -- So that a part of it is read without the rest.
 ALTER TABLE job ALTER payload SET STORAGE EXTERNAL, ALTER result SET STORAGE EXTERNAL;
@@ -71,6 +71,7 @@ CREATE TABLE open(
 ) WITH (fillfactor = 50);
 CREATE INDEX open_turn ON open(lane, turn) WHERE turn IS NOT NULL AND NOT returned;
 CREATE INDEX open_returned ON open(lane, turn) WHERE returned;
+CREATE INDEX open_waiting ON open(lane) WHERE turn IS NULL;
 CREATE INDEX open_due ON open(due) WHERE due IS NOT NULL;
 CREATE INDEX open_expiry ON open(expires_at) WHERE expires_at IS NOT NULL;
 CREATE INDEX open_follower ON open(follows, place) WHERE follows IS NOT NULL;
