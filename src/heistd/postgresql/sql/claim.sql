@@ -58,15 +58,31 @@ BEGIN
   END IF;
 END $$;
 
--- Moves the cursors of all lanes as far as they may go.
+-- Moves the cursors of all lanes as far as they may go. Its plan, and that of the next function, must not go through all
+-- cursors for each lane: for the planner an array is short.
 CREATE OR REPLACE FUNCTION move_cursors(safe bigint, INOUT cursor_lanes int[], INOUT cursors bigint[])
-LANGUAGE plpgsql AS $$
+LANGUAGE plpgsql SET enable_nestloop = off AS $$
 BEGIN
   SELECT array_agg(c.lane), array_agg(c.cursor) INTO cursor_lanes, cursors FROM (
     SELECT l.lane, greatest(coalesce(c.cursor, 0), least(safe + 1, (
         SELECT turn FROM open o WHERE o.lane = l.lane AND turn IS NOT NULL AND NOT returned
           AND turn >= coalesce(c.cursor, 0) AND node IS NULL ORDER BY turn LIMIT 1))) AS cursor
     FROM lane l LEFT JOIN unnest(cursor_lanes, cursors) c(lane, cursor) USING (lane)) c;
+END $$;
+
+-- The lanes that jobs of these kinds may be claimed from, their priorities, and where to look from.
+CREATE OR REPLACE FUNCTION look_for_lanes(
+  kinds bytea[], cursor_lanes int[], cursors bigint[], OUT lanes int[], OUT levels smallint[], OUT begins bigint[])
+LANGUAGE plpgsql STABLE SET enable_nestloop = off AS $$
+BEGIN
+  SELECT array_agg(lane), array_agg(coalesce(l.priority, s.priority)), array_agg(coalesce(c.cursor, 0))
+  INTO lanes, levels, begins
+  FROM lane l
+  LEFT JOIN signal s USING (signal)
+  LEFT JOIN unnest(cursor_lanes, cursors) c(lane, cursor) USING (lane)
+  WHERE l.kind = ANY(kinds)
+    AND NOT EXISTS (SELECT FROM pause p WHERE p.client = l.client
+                    AND ((p.what = 0 AND p.name = l.kind) OR (p.what = 1 AND p.name = s.name)));
 END $$;
 
 -- Claims up to `size` jobs of a lane, its oldest ones from the cursor on, or those that have come back to it.
@@ -96,7 +112,7 @@ END $$;
 -- claims are taking the rest, and it has no more: then the other lanes are looked at again, so that nothing of a lower
 -- priority comes before theirs. `drained` has such lanes, and the negative numbers of those without returned jobs.
 CREATE OR REPLACE FUNCTION claim_level(
-  level int, room int, kinds bytea[], cursor_lanes int[], cursors bigint[], now timestamptz)
+  its_level int, room int, lanes int[], levels smallint[], begins bigint[], now timestamptz)
 RETURNS bigint[] LANGUAGE plpgsql AS $$
 DECLARE
   part record;
@@ -109,13 +125,11 @@ BEGIN
     drained_before := cardinality(drained);
     FOR part IN
       SELECT heads.lane, heads.cursor, heads.returned, count(*) AS size FROM (
-        SELECT l.lane, coalesce(c.cursor, 0) AS cursor, head.turn, head.returned
-        FROM lane l
-        LEFT JOIN signal s USING (signal)
-        LEFT JOIN unnest(cursor_lanes, cursors) c(lane, cursor) USING (lane)
+        SELECT l.lane, l.cursor, head.turn, head.returned
+        FROM unnest(lanes, levels, begins) l(lane, level, cursor)
         CROSS JOIN LATERAL (
           (SELECT turn, false AS returned FROM open o WHERE o.lane = l.lane AND turn IS NOT NULL AND NOT o.returned
-             AND turn >= coalesce(c.cursor, 0) AND node IS NULL AND (expires_at IS NULL OR expires_at > now)
+             AND turn >= l.cursor AND node IS NULL AND (expires_at IS NULL OR expires_at > now)
              AND l.lane <> ALL(drained)
            ORDER BY turn LIMIT room - cardinality(places))
           UNION ALL
@@ -123,9 +137,7 @@ BEGIN
              AND (expires_at IS NULL OR expires_at > now) AND -l.lane <> ALL(drained)
            ORDER BY turn LIMIT room - cardinality(places))
         ) head
-        WHERE coalesce(l.priority, s.priority) = level AND l.kind = ANY(kinds)
-          AND NOT EXISTS (SELECT FROM pause p WHERE p.client = l.client
-                          AND ((p.what = 0 AND p.name = l.kind) OR (p.what = 1 AND p.name = s.name)))
+        WHERE l.level = its_level
         ORDER BY head.turn LIMIT room - cardinality(places)) heads
       GROUP BY heads.lane, heads.cursor, heads.returned
     LOOP
@@ -160,6 +172,7 @@ DECLARE
   safe bigint;
   room bigint;
   places bigint[] := '{}';
+  found record;
   claimed record;
 BEGIN
   clock_now := now;
@@ -169,12 +182,13 @@ BEGIN
   IF safe IS NOT NULL THEN
     SELECT coalesce(m.cursor_lanes, '{}'), coalesce(m.cursors, '{}') INTO cursor_lanes, cursors FROM move_cursors(safe, cursor_lanes, cursors) m;
   END IF;
+  found := look_for_lanes(kinds, cursor_lanes, cursors);
   FOR level IN REVERSE 2..0 LOOP
     room := agents - cardinality(places)
       - (SELECT count(*) FROM unnest(held) h(lane) WHERE priority_of(h.lane) >= level);
     IF room > 0 THEN
       places := places
-        || claim_level(level, room::int, kinds, cursor_lanes, cursors, now);
+        || claim_level(level, room::int, found.lanes, found.levels, found.begins, now);
     END IF;
   END LOOP;
   RETURN NEXT;
