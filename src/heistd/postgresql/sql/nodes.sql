@@ -65,10 +65,20 @@ BEGIN
   RETURN FOUND;
 END $$;
 
+-- The places of the jobs that a server has claimed. It reads all of the table in the order in which that lies on the
+-- disk: an index would be written at each claim, and this is for new sessions and for servers that have gone.
+CREATE OR REPLACE FUNCTION claimed_by(its_node int) RETURNS bigint[] LANGUAGE plpgsql STABLE SET enable_seqscan = on AS $$
+BEGIN
+  RETURN ARRAY(SELECT place FROM open WHERE node = its_node);
+END $$;
+
 -- The jobs that this server has claimed.
-CREATE OR REPLACE FUNCTION held() RETURNS TABLE(id uuid, attempt int) LANGUAGE sql STABLE AS $$
-  SELECT j.id, o.attempt FROM open o JOIN job j USING (day, place) WHERE o.node = this_node()
-$$;
+CREATE OR REPLACE FUNCTION held() RETURNS TABLE(id uuid, attempt int) LANGUAGE plpgsql STABLE AS $$
+DECLARE
+  places bigint[] := claimed_by(this_node());
+BEGIN
+  RETURN QUERY SELECT j.id, o.attempt FROM open o JOIN job j USING (day, place) WHERE o.place = ANY(places);
+END $$;
 
 -- Ends the attempts that a server has under way. `pauses` are those before the next attempt, in milliseconds, after
 -- one, two and more attempts.
@@ -79,10 +89,11 @@ DECLARE
   held open;
   is_dead boolean;
   tried int;
+  places bigint[] := claimed_by(its_node);
 BEGIN
   queued := 0;
   dead := 0;
-  FOR held IN SELECT * FROM open WHERE node = its_node ORDER BY place FOR UPDATE LOOP
+  FOR held IN SELECT * FROM open WHERE place = ANY(places) AND node = its_node ORDER BY place FOR UPDATE LOOP
     tried := least(held.attempt - held.forgiven, cardinality(pauses));
     SELECT f.is_dead INTO is_dead FROM fail_attempt(
       held, (SELECT id FROM job WHERE day = held.day AND place = held.place), 'attempt_lost',
