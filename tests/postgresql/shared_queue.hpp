@@ -51,7 +51,9 @@ struct QueueServer {
 /// A server as far as the database can tell, which makes its statements one by one.
 struct ServerByHand : OpenSession {
   explicit ServerByHand(const std::string& process = "gen_random_uuid()") {
-    run("SET search_path = heistd; SELECT begin_session('by hand', " + process + ", 60000)");
+    run("SET search_path = heistd; SET statement_timeout = '20s'; SELECT begin_session('by "
+        "hand', " +
+        process + ", 60000)");
   }
   void begin() const { run("BEGIN; SELECT hold_session()"); }
 };
