@@ -29,18 +29,19 @@
  *   claim      session is valid and lease not over; the most urgent ready job, oldest first, of a
  *              level at which the node has fewer jobs than agents, counted in the same statement:
  *              UPDATE job SET owner, state, epoch = epoch + 1, attempt = attempt + 1.
- *   renew      UPDATE node SET alive_until = now() + lease WHERE id AND session.
+ *   renew      UPDATE node SET alive_until = now() + lease WHERE id AND its lease is not over.
  *   complete   UPDATE job SET state = 'done' WHERE id AND epoch AND state = 'claimed'; if that was
  *              no row, a job that is done with this epoch answers "done" again, all else is late.
  *   loss       the same condition; ready again, or dead if this was the last attempt.
  *   release    the same condition; ready again, attempt = attempt - 1. Only for what never started.
- *   reclaim    UPDATE node SET session = session + 1 WHERE alive_until < now(), and a loss of each
- *              of its jobs, in one transaction. That ends the node's session.
+ *   reclaim    DELETE FROM node WHERE alive_until < now(), and a loss of each of its jobs, in one
+ *              transaction. That ends the node's session.
  *   reconnect  takes a new number for the node's session, so that a claim or renewal which is still
  *              on its way on the old connection has no effect; then releases what the database has
  *              as the node's, and the node does not know: the answer of that claim was lost.
  *              A node that has been reclaimed first ends what it still runs; then it begins anew.
- *   restart    a new session and lease; a loss of each job that the process had which has crashed.
+ *   restart    a new row, with a session and a lease, once the lease of the process that has
+ *              crashed is over; a loss of each job that it had.
  *
  * ASSUMPTIONS
  *   The database is one, and keeps what it has committed. Clocks of nodes and of the database run

@@ -1,12 +1,9 @@
 // What servers claim that share a database.
-#include <gmock/gmock.h>
-
-#include <condition_variable>
 #include <mutex>
 #include <set>
 #include <thread>
 
-#include "heistd/journal/journal_fixture.hpp"
+#include "postgresql/shared_queue.hpp"
 
 namespace heistd {
 namespace {
@@ -15,71 +12,7 @@ using heist::TaskPriority;
 using testing::ElementsAre;
 using testing::IsEmpty;
 
-/// A server that keeps what it has lost.
-struct Server {
-  explicit Server(std::string name, JournalClock clock)
-      : journal(std::move(clock), std::move(name), [this](const std::vector<JobId>& ids) {
-          const std::lock_guard lock(mutex);
-          lost.insert(lost.end(), ids.begin(), ids.end());
-          changed.notify_all();
-        }) {
-    said(journal.abort(id_of(0), {}));  // its session has begun when that is answered
-  }
-
-  std::vector<ClaimedJob> claim(std::size_t agents, std::vector<std::string> kinds = {"digest"}) {
-    return said(journal.claim({agents, std::move(kinds)}));
-  }
-  std::vector<JobId> claim_ids(std::size_t agents, std::vector<std::string> kinds = {"digest"}) {
-    std::vector<JobId> ids;
-    for (const auto& claimed : claim(agents, std::move(kinds))) ids.push_back(claimed.job.id);
-    return ids;
-  }
-  std::vector<JobId> wait_for_loss() {
-    std::unique_lock lock(mutex);
-    changed.wait_for(lock, std::chrono::seconds(20), [this] { return !lost.empty(); });
-    return lost;
-  }
-
-  std::mutex mutex;
-  std::condition_variable changed;
-  std::vector<JobId> lost;
-  PostgresOnItsThread journal;
-};
-
-class PostgresClaims : public testing::Test {
- protected:
-  void submit(int number, TaskPriority priority = TaskPriority::user_visible,
-              const std::string& kind = "digest") {
-    auto job = new_job(number);
-    job.priority = priority;
-    job.kind = kind;
-    submit(std::move(job));
-  }
-  void submit_to_signal(int number) {
-    auto job = new_job(number);
-    job.signal_name = "night";
-    job.priority.reset();
-    job.signal_priority = TaskPriority::background;
-    submit(std::move(job));
-  }
-  void submit(NewJob job) {
-    EXPECT_EQ(said(one.journal.submit(std::move(job))).acceptance, Acceptance::accepted);
-  }
-  static void complete(Server& server, int number, Attempt attempt = 1) {
-    EXPECT_EQ(said(server.journal.complete(id_of(number), attempt, {})), Effect::stored);
-  }
-  StoredJob find(int number) { return said(one.journal.find(id_of(number))).value(); }
-  /// As if the server had not renewed its lease in time.
-  static void let_lapse(const char* name) {
-    run_sql(std::string("UPDATE heistd.node SET lease_until = clock_timestamp() WHERE name = '") +
-            name + "'");
-  }
-
-  InPostgres database;
-  SystemTime now{std::chrono::hours(24 * 365 * 50)};
-  Server one{"one", [this] { return now; }};
-  Server two{"two", [this] { return now; }};
-};
+class PostgresClaims : public SharedQueue {};
 
 TEST_F(PostgresClaims, claim_then_the_most_urgent_come_first_and_of_these_the_oldest) {
   submit(1, TaskPriority::background);
@@ -135,6 +68,23 @@ TEST_F(PostgresClaims, claim_when_a_job_got_another_priority_then_it_comes_with_
   for (int number = 1; number <= 3; ++number) submit(number);
   said(one.journal.set_priority(id_of(3), TaskPriority::user_blocking));
   EXPECT_THAT(two.claim_ids(2), ElementsAre(id_of(3), id_of(1)));
+}
+
+TEST_F(PostgresClaims, claim_when_a_job_of_a_signal_has_a_priority_of_its_own_then_it_keeps_both) {
+  submit(1);
+  for (int number = 2; number <= 3; ++number) {
+    auto job = new_job(number);
+    job.signal_name = "night";
+    job.priority = TaskPriority::user_blocking;
+    job.signal_priority = TaskPriority::background;
+    submit(std::move(job));
+  }
+  EXPECT_THAT(two.claim_ids(1), ElementsAre(id_of(2)));
+  EXPECT_EQ(said(one.journal.set_priority(id_of(3), TaskPriority::background)), Effect::stored);
+  submit(4);
+  EXPECT_THAT(one.claim_ids(1), ElementsAre(id_of(1)));
+  EXPECT_EQ(said(one.journal.drop_signal("alice", "night")), Effect::stored);
+  for (int number = 2; number <= 3; ++number) EXPECT_EQ(find(number).state, StoredState::aborted);
 }
 
 TEST_F(PostgresClaims, claim_when_a_kind_or_a_signal_is_paused_or_not_known_then_none_of_it_comes) {
@@ -193,7 +143,7 @@ TEST_F(PostgresClaims, claim_when_two_servers_do_it_at_once_then_each_job_comes_
   said(one.journal.submit_all(std::move(all)));
   std::mutex mutex;
   std::multiset<JobId> seen;
-  const auto work = [&](Server& server) {
+  const auto work = [&](QueueServer& server) {
     for (auto claimed = server.claim(5); !claimed.empty(); claimed = server.claim(5)) {
       for (const auto& job : claimed) {
         said(server.journal.complete(job.job.id, job.job.attempt, {}));
@@ -207,6 +157,62 @@ TEST_F(PostgresClaims, claim_when_two_servers_do_it_at_once_then_each_job_comes_
   other.join();
   EXPECT_EQ(seen.size(), static_cast<std::size_t>(jobs));
   EXPECT_EQ(std::set<JobId>(seen.begin(), seen.end()).size(), seen.size());
+}
+
+TEST_F(PostgresClaims, claim_when_others_take_what_is_older_then_the_rest_of_its_priority_comes) {
+  for (int number = 1; number <= 2; ++number) submit(number);
+  auto urgent = new_job(3);
+  urgent.client = "bob";
+  submit(std::move(urgent));
+  submit(4, TaskPriority::background);
+  const ServerByHand other;
+  other.begin();
+  EXPECT_EQ(other.run("SELECT count(it) FROM claim(2, '{}', '{digest}', 0, '{0}', '{}', '{}', 0, "
+                      "0, to_timestamp(18250 * 86400))"),
+            "2");
+  EXPECT_THAT(one.claim_ids(1), ElementsAre(id_of(3)));
+  other.run("ROLLBACK");
+  EXPECT_THAT(two.claim_ids(3), ElementsAre(id_of(1), id_of(2), id_of(4)));
+}
+
+TEST_F(PostgresClaims,
+       submit_when_the_job_of_its_key_is_aborted_at_that_moment_then_it_is_accepted) {
+  auto job = new_job(1);
+  job.key = {"key", "digest"};
+  submit(job);
+  run_sql(
+      "CREATE FUNCTION heistd.free_key() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN "
+      "DELETE FROM heistd.idempotency WHERE id = '" +
+      id_of(1) +
+      "'; RETURN NULL; END $$; CREATE TRIGGER at_that_moment AFTER INSERT ON "
+      "heistd.idempotency EXECUTE FUNCTION heistd.free_key()");
+  job.id = id_of(2);
+  submit(std::move(job));
+  EXPECT_EQ(find(2).key->key, "key");
+}
+
+TEST_F(PostgresClaims, remove_unused_then_lanes_and_signals_go_that_no_job_has_and_no_submit_uses) {
+  const ServerByHand server;
+  for (const auto* name : {"one", "two", "three"}) {
+    said(one.journal.set_signal("alice", name, TaskPriority::background));
+  }
+  for (int number = 1; number <= 4; ++number) submit_to_signal(number);
+  submit(5);
+  EXPECT_EQ(server.run("SELECT remove_unused(2)"), "0");  // there are no more
+  EXPECT_EQ(server.run("SELECT remove_unused(0)"), "0");
+  EXPECT_EQ(said(one.journal.abort(id_of(5), {})), Effect::stored);
+  EXPECT_EQ(server.run("SELECT remove_unused(0)"), "1");
+  for (int number = 1; number <= 4; ++number) said(one.journal.abort(id_of(number), {}));
+  const OpenSession submitting;
+  submitting.run(
+      "SET search_path = heistd; BEGIN; SELECT lane_of_signal('alice', 'digest', 'night', NULL, "
+      "1::smallint)");
+  EXPECT_EQ(server.run("SELECT remove_unused(0)"), "0");
+  submitting.run("COMMIT");
+  EXPECT_EQ(server.run("SELECT remove_unused(0)"), "1");
+  EXPECT_EQ(server.run("SELECT count(*) FROM signal"), "3");  // those that were put
+  submit_to_signal(6);
+  EXPECT_THAT(two.claim_ids(1), ElementsAre(id_of(6)));
 }
 
 TEST_F(PostgresClaims, claim_when_an_older_submit_ends_late_then_its_job_comes_still) {
@@ -227,11 +233,46 @@ TEST_F(PostgresClaims, claim_when_an_older_submit_ends_late_then_its_job_comes_s
 }
 
 TEST_F(PostgresClaims, repetition_when_there_is_no_such_job_then_it_is_answered) {
-  OpenSession().run(
-      "SET search_path = heistd; SELECT begin_session('three', 1000); DO $$ BEGIN "
-      "ASSERT release(gen_random_uuid(), 1, true) IS NOT NULL; "
+  ServerByHand().run(
+      "DO $$ BEGIN ASSERT release(gen_random_uuid(), 1, true) IS NOT NULL; "
       "ASSERT requeue(gen_random_uuid(), true, NULL) IS NOT NULL; "
       "ASSERT (fail(gen_random_uuid(), 1, '', '', 0, true, NULL)).is_stored IS NOT NULL; END $$");
+}
+
+TEST_F(PostgresClaims, repetition_when_followers_were_aborted_then_it_names_them) {
+  const ServerByHand server;
+  const auto submit_three = [this](int first, const char* signal) {
+    for (int number = first; number < first + 3; ++number) {
+      auto job = new_job(number);
+      if (number > first) job.after = id_of(number - 1);
+      if (number == first) job.signal_name = signal;
+      submit(std::move(job));
+    }
+  };
+  const auto expect_named = [&server](const std::string& call, int first) {
+    server.run("SELECT " + call + "false, NULL)");
+    EXPECT_EQ(server.run("SELECT string_agg(id::text, ' ' ORDER BY id) FROM unnest((" + call +
+                         "true, NULL)).aborted) id"),
+              server.run("SELECT '" + id_of(first + 1) + "'::uuid::text || ' ' || '" +
+                         id_of(first + 2) + "'::uuid::text"));
+  };
+  submit_three(1, "");
+  expect_named("abort('" + id_of(1) + "', 'aborted', '', ", 1);
+  submit_three(11, "");
+  server.run("SELECT start('" + id_of(11) + "', 0, false)");
+  expect_named("fail('" + id_of(11) + "', 1, '', '', NULL, ", 11);
+  submit_three(21, "night");
+  expect_named("drop_signal('alice', 'night', ", 21);
+}
+
+TEST_F(PostgresClaims, claim_when_claimed_jobs_were_aborted_then_others_take_their_agents) {
+  submit(1);
+  submit_to_signal(2);
+  EXPECT_THAT(two.claim_ids(2), ElementsAre(id_of(1), id_of(2)));
+  EXPECT_EQ(said(two.journal.abort(id_of(1), {})), Effect::stored);
+  EXPECT_EQ(said(two.journal.drop_signal("alice", "night")), Effect::stored);
+  for (int number = 3; number <= 5; ++number) submit(number);
+  EXPECT_THAT(two.claim_ids(2), ElementsAre(id_of(3), id_of(4)));
 }
 
 TEST_F(PostgresClaims, claim_when_a_job_that_came_back_has_expired_then_it_does_not_come) {
@@ -241,55 +282,6 @@ TEST_F(PostgresClaims, claim_when_a_job_that_came_back_has_expired_then_it_does_
   said(one.journal.set_priority(id_of(1), TaskPriority::background));
   now += milliseconds(50);
   EXPECT_THAT(two.claim_ids(1), IsEmpty());
-}
-
-TEST_F(PostgresClaims,
-       lease_when_it_has_lapsed_then_others_get_the_jobs_and_late_ends_change_nothing) {
-  auto job = new_job(1);
-  job.max_attempts = 2;
-  submit(std::move(job));
-  submit(2);
-  EXPECT_EQ(two.claim(2).size(), 2U);
-  let_lapse("two");
-  EXPECT_THAT(one.claim_ids(2), ElementsAre(id_of(1)));
-  EXPECT_EQ(find(2).state, StoredState::dead);  // that was its only attempt
-  EXPECT_EQ(find(2).error->code, "attempt_lost");
-  EXPECT_EQ(said(two.journal.complete(id_of(1), 1, {})), Effect::late);
-  complete(one, 1, 2);
-  EXPECT_EQ(find(1).attempt, 2U);
-}
-
-TEST_F(PostgresClaims, lease_when_it_has_lapsed_then_the_server_loses_its_jobs_and_begins_anew) {
-  submit(1);
-  EXPECT_EQ(two.claim(2).size(), 1U);
-  let_lapse("two");
-  EXPECT_THAT(two.claim_ids(2), IsEmpty());
-  EXPECT_THAT(two.wait_for_loss(), ElementsAre(id_of(1)));
-  // Nobody has taken it for gone: the new session gives the job back.
-  while (find(1).state == StoredState::running) std::this_thread::yield();
-  std::vector<JobId> claimed;
-  while (claimed.empty()) claimed = two.claim_ids(2);
-  EXPECT_THAT(claimed, ElementsAre(id_of(1)));
-  EXPECT_EQ(find(1).forgiven, 1U);
-}
-
-TEST_F(PostgresClaims,
-       connection_when_it_is_lost_then_claims_stay_and_unknown_ones_are_given_back) {
-  submit(1);
-  EXPECT_EQ(two.claim(1).size(), 1U);
-  // As if the answer to a claim had been lost.
-  submit(2);
-  run_sql(
-      "UPDATE heistd.open SET attempt = 1, node = (SELECT node FROM heistd.node WHERE name = "
-      "'two') WHERE node IS NULL");
-  run_sql(
-      "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid() AND "
-      "datname = current_database()");
-  complete(two, 1);
-  std::vector<JobId> claimed;
-  while (claimed.empty()) claimed = one.claim_ids(1);
-  EXPECT_THAT(claimed, ElementsAre(id_of(2)));
-  EXPECT_EQ(find(2).attempt, 2U);
 }
 
 }  // namespace

@@ -182,6 +182,27 @@ TEST_F(PostgresLoss, ask_first_when_it_is_refused_then_calls_wait_for_the_next_c
   EXPECT_EQ(answers_[2]->get<std::int32_t>(0, 0), 7);
 }
 
+TEST_F(PostgresLoss, opening_when_it_is_refused_then_calls_wait_for_a_connection_that_may_go_on) {
+  constexpr auto opening = "SELECT 1 / current_setting('tested.number')::int";
+  int refused = 0;
+  auto told = events();
+  told.on_opening_refused = [&](const PostgresError& /*error*/) { ++refused; };
+  const auto session = open({}, told, "", statement(opening));
+  on_connected_ = [&] {
+    const auto* const number = connected_ == 1 ? "SELECT set_config('tested.number', '0', false)"
+                                               : "SELECT set_config('tested.number', '1', false)";
+    session->ask_first(statement(number), [](const PostgresResult& /*set*/) {});
+  };
+  for (int i = 0; i < 2; ++i) session->ask(statement("SELECT 7"), answers_.next());
+  session->ask(statement("SELECT 1 / 0"), answers_.next());
+  await([this] { return answers_.are_there(); });
+  EXPECT_EQ(refused, 1);
+  EXPECT_EQ(connected_, 2);
+  EXPECT_EQ(answers_[0]->get<std::int32_t>(0, 0), 7);
+  EXPECT_EQ(answers_[1]->get<std::int32_t>(0, 0), 7);
+  EXPECT_EQ(error_of(answers_[2]).sqlstate, "22012");
+}
+
 TEST_F(PostgresLoss, drop_when_there_is_a_connection_then_another_one_is_made) {
   const auto session = open({}, events());
   await([this] { return connected_ == 1; });

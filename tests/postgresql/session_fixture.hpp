@@ -7,6 +7,7 @@
 #include <functional>
 #include <heistd/postgresql/postgres_session.hpp>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -29,11 +30,12 @@ class SessionFixture : public testing::Test {
   /// Empty: the server that the environment names.
   std::unique_ptr<PostgresSession> open(PostgresLimits limits = {},
                                         PostgresSession::Events events = {},
-                                        const std::string& target = "") {
+                                        const std::string& target = "",
+                                        std::optional<PostgresCall> opening = std::nullopt) {
     limits.first_pause = std::chrono::milliseconds(10);
     limits.longest_pause = std::chrono::milliseconds(100);
     return std::make_unique<PostgresSession>(io_.get_executor(), PostgresTarget(target), limits,
-                                             std::move(events));
+                                             std::move(events), std::move(opening));
   }
 
   void await(const std::function<bool()>& condition) {

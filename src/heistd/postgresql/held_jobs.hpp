@@ -27,6 +27,8 @@ class HeldJobs {
   void remove(const JobId& id, Attempt attempt) noexcept {
     if (find(id, attempt) != nullptr) jobs_.erase(id);
   }
+  /// Whatever its attempt is.
+  void remove(const JobId& id) noexcept { jobs_.erase(id); }
   void clear() noexcept { jobs_.clear(); }
 
   /// Null when this is not the attempt that the server has claimed.

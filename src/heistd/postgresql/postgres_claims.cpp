@@ -8,7 +8,6 @@ namespace {
 
 /// Where its columns are in the answer.
 enum Column : std::size_t {
-  is_over,
   lanes,
   cursors,
   mark,
@@ -22,8 +21,8 @@ enum Column : std::size_t {
 
 constexpr PostgresStatement claim_statement = {
     "claim",
-    "SELECT is_over, cursor_lanes, cursors, mark, until, its_lane, (it).day, first_bytes, "
-    "clock_now, (it).* FROM claim($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)"};
+    "SELECT cursor_lanes, cursors, mark, until, its_lane, (it).day, first_bytes, clock_now, "
+    "(it).* FROM claim($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)"};
 
 ClaimedJob read_claimed(const PostgresRows& rows, std::size_t row) {
   ClaimedJob claimed;
@@ -36,20 +35,23 @@ ClaimedJob read_claimed(const PostgresRows& rows, std::size_t row) {
 }  // namespace
 
 PostgresCall PostgresClaims::call(const ClaimWish& wish, const HeldJobs& held,
-                                  std::chrono::milliseconds lease, const AttemptPauses& pauses,
+                                  const AttemptPauses& pauses,
                                   std::optional<SystemTime> clock) const {
   std::vector<PostgresBytes> kinds;
   for (const auto& kind : wish.kinds) kinds.push_back(bytes_of(kind));
   PostgresCall call{claim_statement};
   call.parameters.add(static_cast<std::int32_t>(wish.agents)).add(held.lanes()).add(kinds);
-  call.parameters.add(static_cast<std::int32_t>(block_bytes)).add(std::int64_t{lease.count()});
-  call.parameters.add(pauses).add(lanes_).add(cursors_).add(mark_).add(until_).add(clock);
+  call.parameters.add(static_cast<std::int32_t>(block_bytes))
+      .add(pauses)
+      .add(lanes_)
+      .add(cursors_)
+      .add(mark_)
+      .add(until_)
+      .add(clock);
   return call;
 }
 
-std::optional<std::vector<ClaimedJob>> PostgresClaims::take(const PostgresRows& rows,
-                                                            HeldJobs& held) {
-  if (rows.get<bool>(0, is_over)) return std::nullopt;
+std::vector<ClaimedJob> PostgresClaims::take(const PostgresRows& rows, HeldJobs& held) {
   lanes_ = rows.get<std::vector<std::int32_t>>(0, lanes);
   cursors_ = rows.get<std::vector<std::int64_t>>(0, cursors);
   mark_ = rows.get<std::int64_t>(0, mark);

@@ -31,12 +31,11 @@ class PostgresClaims {
  public:
   /// Errors: std::bad_alloc.
   [[nodiscard]] PostgresCall call(const ClaimWish& wish, const HeldJobs& held,
-                                  std::chrono::milliseconds lease, const AttemptPauses& pauses,
+                                  const AttemptPauses& pauses,
                                   std::optional<SystemTime> clock) const;
 
-  /// What the call has answered; those jobs are held from now on. Nothing when the session is over.
-  [[nodiscard]] std::optional<std::vector<ClaimedJob>> take(const PostgresRows& rows,
-                                                            HeldJobs& held);
+  /// What the call has answered; those jobs are held from now on.
+  [[nodiscard]] std::vector<ClaimedJob> take(const PostgresRows& rows, HeldJobs& held);
 
  private:
   // Claim.sql says what these are.

@@ -25,48 +25,70 @@ AttemptPauses pauses_of(Backoff backoff) {
   return pauses;
 }
 
+constexpr PostgresStatement hold_session = {"hold_session", "SELECT hold_session()"};
+
+/// About a minute.
+constexpr unsigned renewals_for_a_sweep = 50;
+/// So many lanes cost claims little.
+constexpr std::int32_t most_unused = 100;
+
+PostgresUuid new_process() { return uuid_of(make_job_id()).value(); }
+
 }  // namespace
 
 PostgresJournal::PostgresJournal(boost::asio::any_io_executor network, Options options)
     : network_(std::move(network)),
       options_(std::move(options)),
       pauses_(pauses_of(heistd::Backoff())),
+      process_(new_process()),
       lease_(network_, options_.lease,
              {.renew = [this] { renew(); }, .lapsed = [this] { on_lapsed(); }}),
-      requests_(written_, [this] { return clock(); }),
+      requests_(written_, options_.limits, [this] { return clock(); }),
       written_(network_, options_.target, options_.limits,
-               {.on_connected = [this] { begin_session(); }}),
+               {.on_connected = [this] { begin_session(); },
+                .on_opening_refused = [this](const PostgresError& /*over*/) { lease_.end(); }},
+               PostgresCall{hold_session}),
+      renewed_(network_, options_.target, options_.limits,
+               {.on_connected =
+                    [this] {
+                      renewed_.ask_first({session_settings}, [](const PostgresResult& /*set*/) {});
+                    }}),
       read_(network_, options_.target, options_.limits, {.on_connected = [this] {
               read_.ask_first({session_settings}, [](const PostgresResult& /*set*/) {});
             }}) {}
 
 PostgresJournal::~PostgresJournal() { requests_.close(); }
 
+/// The jobs are looked for in the same transaction, which has waited for what the earlier session
+/// had under way.
 void PostgresJournal::begin_session() {
-  static constexpr PostgresStatement begin = {"begin_session", "SELECT begin_session($1, $2)"};
+  static constexpr PostgresStatement begin = {"begin_session",
+                                              "SELECT its_node FROM begin_session($1, $2, $3)"};
+  static constexpr PostgresStatement held = {"held", "SELECT id, attempt FROM held()"};
   written_.ask_first({session_settings}, [](const PostgresResult& /*set*/) {});
   PostgresCall call{begin};
-  call.parameters.add(options_.node).add(std::int64_t{options_.lease.count()});
+  call.parameters.add(options_.node).add(process_).add(std::int64_t{options_.lease.count()});
   const auto sent = PostgresLease::Clock::now();
   written_.ask_first(std::move(call),
                      [this, sent](const PostgresResult& begun) { on_session(sent, begun); });
-}
-
-/// A claim of which the answer was lost is to be given back.
-void PostgresJournal::on_session(PostgresLease::Clock::time_point sent,
-                                 const PostgresResult& begun) {
-  static constexpr PostgresStatement held = {"held", "SELECT id, attempt FROM held()"};
-  if (!begun) return;
-  lease_.renewed(sent);
   written_.ask_first({held}, [this](const PostgresResult& rows) {
     if (rows) compare_claims(*rows);
   });
 }
 
+void PostgresJournal::on_session(PostgresLease::Clock::time_point sent,
+                                 const PostgresResult& begun) {
+  if (!begun) return;
+  node_ = begun->get<std::int32_t>(0, 0);
+  lease_.renewed(sent);
+}
+
 /// The database gets back what this server does not know, and this server loses what the database
-/// does not.
+/// does not. Only this process has claimed for the session's number, since it has its lease: so
+/// what it does not know it has never begun, as the answer of the claim was lost.
 void PostgresJournal::compare_claims(const PostgresRows& rows) {
   std::unordered_map<JobId, Attempt> known;
+  written_.ask_first({hold_session}, [](const PostgresResult& /*held*/) {});
   for (std::size_t row = 0; row < rows.size(); ++row) {
     const auto uuid = rows.get<PostgresUuid>(row, 0);
     const auto attempt = static_cast<Attempt>(rows.get<std::int32_t>(row, 1));
@@ -80,19 +102,31 @@ void PostgresJournal::compare_claims(const PostgresRows& rows) {
   if (!lost.empty()) options_.on_lost(lost);
 }
 
+/// On a connection of its own, so that no batch is in its way.
 void PostgresJournal::renew() {
-  static constexpr PostgresStatement statement = {"renew", "SELECT renew($1), reclaim_gone($2)"};
+  if (++renewals_ % renewals_for_a_sweep == 0) remove_unused();
+  static constexpr PostgresStatement statement = {"renew", "SELECT renew($1, $2)"};
   PostgresCall call{statement};
-  call.parameters.add(std::int64_t{options_.lease.count()}).add(pauses_);
+  call.parameters.add(node_).add(std::int64_t{options_.lease.count()});
   const auto sent = PostgresLease::Clock::now();
-  written_.ask(std::move(call), [this, sent](const PostgresResult& rows) {
-    if (!rows) return;  // a new session renews it, or it lapses
+  renewed_.ask(std::move(call), [this, sent, node = node_](const PostgresResult& rows) {
+    if (!rows || node != node_) return;  // the next one renews it, or it lapses
     rows->get<bool>(0, 0) ? lease_.renewed(sent) : lease_.end();
   });
 }
 
-/// A session of its own begins anew, and has nothing.
+void PostgresJournal::remove_unused() {
+  static constexpr PostgresStatement statement = {"remove_unused", "SELECT remove_unused($1)"};
+  PostgresCall call{statement};
+  call.parameters.add(most_unused);
+  renewed_.ask(std::move(call), [](const PostgresResult& /*the next one finds them, too*/) {});
+}
+
+/// What the database still has as this process's is not to be given back as if it had not begun:
+/// it stays until the lease is over there, too, and others take it. So this is as another process.
 void PostgresJournal::on_lapsed() {
+  process_ = new_process();
+  node_ = 0;
   const auto lost = held_.keep_only({});
   if (!lost.empty()) options_.on_lost(lost);
   written_.drop("the lease of this server has ended");
@@ -145,17 +179,9 @@ JobJournal::Answer<std::optional<JobJournal::Started>> PostgresJournal::start(Jo
 JobJournal::Answer<std::vector<ClaimedJob>> PostgresJournal::claim(ClaimWish wish) {
   return answer<std::vector<ClaimedJob>>([this, wish = std::move(wish)](auto resolver) {
     if (!lease_.holds()) return resolver->resolve(std::vector<ClaimedJob>());
-    auto sent = std::make_shared<PostgresLease::Clock::time_point>();
-    requests_.ask(PostgresRequests::Other{[this, wish, sent](bool /*again*/) {
-                                            *sent = PostgresLease::Clock::now();
-                                            return claims_.call(wish, held_, options_.lease,
-                                                                pauses_, clock());
-                                          },
-                                          settle(resolver, [this, sent](const PostgresRows& rows) {
-                                            auto claimed = claims_.take(rows, held_);
-                                            claimed ? lease_.renewed(*sent) : lease_.end();
-                                            return claimed.value_or(std::vector<ClaimedJob>());
-                                          })});
+    requests_.ask(PostgresRequests::Other{
+        [this, wish](bool /*again*/) { return claims_.call(wish, held_, pauses_, clock()); },
+        settle(resolver, [this](const PostgresRows& rows) { return claims_.take(rows, held_); })});
   });
 }
 

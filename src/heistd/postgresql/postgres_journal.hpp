@@ -30,7 +30,8 @@ class PostgresJournal : public JobJournal {
  public:
   struct Options {
     PostgresTarget target;
-    std::string node;  ///< the name of this server; each has another one
+    /// The name of this server. While another one of this name has a lease, nothing is written.
+    std::string node;
     std::chrono::milliseconds lease = std::chrono::seconds(10);  ///< see PostgresLease
     PostgresLimits limits = {};
     JournalClock clock = {};  ///< empty: the database's, as all servers have it
@@ -85,6 +86,7 @@ class PostgresJournal : public JobJournal {
   void on_session(PostgresLease::Clock::time_point sent, const PostgresResult& begun);
   void compare_claims(const PostgresRows& rows);
   void renew();
+  void remove_unused();
   void on_lapsed();
 
   [[nodiscard]] std::optional<SystemTime> clock() const;
@@ -104,13 +106,17 @@ class PostgresJournal : public JobJournal {
   const boost::asio::any_io_executor network_;
   const Options options_;
   const AttemptPauses pauses_;  ///< after a server has gone
+  PostgresUuid process_;        ///< what this server is until its lease ends
+  std::int32_t node_ = 0;       ///< its number in the database; 0: it has none yet
+  unsigned renewals_ = 0;
   HeldJobs held_;
   PostgresClaims claims_;
   PostgresLease lease_;
   heist::detail::sync::atomic<std::uint64_t> late_ends_{0};
   PostgresRequests requests_;
   PostgresSession written_;
-  PostgresSession read_;  ///< so that a large result that is read delays no other answer
+  PostgresSession renewed_;  ///< for the lease
+  PostgresSession read_;     ///< so that a large result that is read delays no other answer
 };
 
 }  // namespace heistd

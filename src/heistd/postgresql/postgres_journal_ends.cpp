@@ -102,13 +102,17 @@ JobJournal::Answer<Ended> PostgresJournal::abort(JobId id, StoredError why) {
   static constexpr PostgresStatement statement = {
       "abort", "SELECT is_stored, client, coalesce(aborted, '{}') FROM abort($1, $2, $3, $4, $5)"};
   return write<Ended>(
-      [this, id = std::move(id), why = std::move(why)](bool again) {
+      [this, id, why = std::move(why)](bool again) {
         PostgresCall call{statement};
         call.parameters.add(uuid_or_none(id)).add(bytes_of(why.code)).add(bytes_of(why.message));
         call.parameters.add(again).add(clock());
         return call;
       },
-      &read_ended);
+      [this, id](const PostgresRows& rows) {
+        auto ended = read_ended(rows);
+        if (ended == Effect::stored) held_.remove(id);
+        return ended;
+      });
 }
 
 JobJournal::Answer<Effect> PostgresJournal::set_priority(JobId id, heist::TaskPriority priority) {
@@ -179,14 +183,19 @@ JobJournal::Answer<Effect> PostgresJournal::set_signal(std::string client, std::
 
 JobJournal::Answer<Ended> PostgresJournal::drop_signal(std::string client, std::string name) {
   static constexpr PostgresStatement statement = {
-      "drop_signal", "SELECT is_stored, $1, aborted FROM drop_signal($1, $2, $3)"};
+      "drop_signal", "SELECT is_stored, $1, aborted, claimed FROM drop_signal($1, $2, $3, $4)"};
   return write<Ended>(
-      [this, client = std::move(client), name = std::move(name)](bool /*again*/) {
+      [this, client = std::move(client), name = std::move(name)](bool again) {
         PostgresCall call{statement};
-        call.parameters.add(bytes_of(client)).add(bytes_of(name)).add(clock());
+        call.parameters.add(bytes_of(client)).add(bytes_of(name)).add(again).add(clock());
         return call;
       },
-      &read_ended);
+      [this](const PostgresRows& rows) {
+        for (const auto& id : rows.get<std::vector<PostgresUuid>>(0, 3)) {
+          held_.remove(id_of_uuid(id));
+        }
+        return read_ended(rows);
+      });
 }
 
 JobJournal::Answer<Effect> PostgresJournal::set_pause(StoredPause what, bool on,

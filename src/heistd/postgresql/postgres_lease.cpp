@@ -1,7 +1,14 @@
+#include <ctime>
 #include <heistd/postgresql/postgres_lease.hpp>
 #include <utility>
 
 namespace heistd {
+
+PostgresLease::Clock::time_point PostgresLease::Clock::now() noexcept {
+  std::timespec time{};
+  ::clock_gettime(CLOCK_BOOTTIME, &time);
+  return time_point(std::chrono::seconds(time.tv_sec) + std::chrono::nanoseconds(time.tv_nsec));
+}
 
 void PostgresLease::renewed(Clock::time_point sent) {
   if (sent_ && sent <= *sent_) return;
@@ -16,18 +23,23 @@ void PostgresLease::end() {
   if (std::exchange(sent_, std::nullopt)) events_.lapsed();
 }
 
-/// An earlier call of the timer's is dropped.
+/// An earlier call of the timer's is dropped. Timers stand still while the machine sleeps, so each
+/// of them looks at the clock when it comes, and the renewals come often.
 template <class Function>
 void PostgresLease::call_at(boost::asio::steady_timer& timer, Clock::time_point time,
                             Function function) {
-  timer.expires_at(time);
+  timer.expires_after(time - now_());
   timer.async_wait([weak = std::weak_ptr(alive_), function](const auto& error) {
     if (!error && !weak.expired()) function();
   });
 }
 
+/// The answer may be lost, or late.
 void PostgresLease::on_renewal() {
-  if (sent_) events_.renew();
+  if (!sent_) return;
+  if (!holds()) return end();
+  call_at(renewal_, now_() + lease_ / 8, [this] { on_renewal(); });
+  events_.renew();
 }
 
 /// The timer may have been under way already when the lease was renewed.

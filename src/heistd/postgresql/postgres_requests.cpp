@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <heistd/postgresql/postgres_requests.hpp>
-#include <iterator>
 #include <memory>
+#include <string>
 #include <utility>
 
 namespace heistd {
@@ -60,34 +60,65 @@ void answer_each(std::vector<Completion>& completions, const PostgresRows& rows)
   }
 }
 
+std::size_t payload_bytes(const Submission& submission) {
+  std::size_t bytes = 0;
+  for (const auto& job : submission.jobs) {
+    if (job.payload) bytes += byte_count(*job.payload);
+  }
+  return bytes;
+}
+
+/// How often a request is made of which the answers are lost.
+constexpr unsigned most_losses = 3;
+
 }  // namespace
 
 void PostgresRequests::ask(Submission submission) {
-  open_step().submissions.push_back(std::move(submission));
+  if (is_full()) return submission.done(too_many_waiting());
+  auto& step = open_step(submission.jobs.size(), payload_bytes(submission));
+  step.submissions.push_back(std::move(submission));
   go_on();
 }
 
 void PostgresRequests::ask(Completion completion) {
-  open_step().completions.push_back(std::move(completion));
+  if (is_full()) return completion.done(too_many_waiting());
+  const auto& bytes = completion.result.bytes;
+  auto& step = open_step(1, bytes ? byte_count(*bytes) : 0);
+  step.completions.push_back(std::move(completion));
   go_on();
 }
 
 void PostgresRequests::ask(Other other) {
-  waiting_.emplace_back().other = std::move(other);
+  if (is_full()) return other.done(too_many_waiting());
+  auto& step = waiting_.emplace_back();
+  step.other = std::move(other);
+  step.size = 1;
+  ++waiting_size_;
   go_on();
 }
 
-/// One that others may join.
-PostgresRequests::Step& PostgresRequests::open_step() {
-  if (waiting_.empty() || waiting_.back().other) waiting_.emplace_back();
-  return waiting_.back();
+PostgresError PostgresRequests::too_many_waiting() const {
+  return {PostgresFault::too_many_waiting,
+          {},
+          std::to_string(waiting_size_) + " requests; try again later"};
+}
+
+/// One that has room for these.
+PostgresRequests::Step& PostgresRequests::open_step(std::size_t size, std::size_t bytes) {
+  const bool has_room = !waiting_.empty() && !waiting_.back().other &&
+                        waiting_.back().size + size <= limits_.max_batch &&
+                        waiting_.back().bytes + bytes <= limits_.max_batch_bytes;
+  auto& step = has_room ? waiting_.back() : waiting_.emplace_back();
+  step.size += size;
+  step.bytes += bytes;
+  waiting_size_ += size;
+  return step;
 }
 
 void PostgresRequests::go_on() {
-  while (!is_closed_ && under_way_ == 0 && !(unknown_.empty() && waiting_.empty())) {
-    std::deque<Step> steps = std::exchange(unknown_, {});
-    std::ranges::move(waiting_, std::back_inserter(steps));
-    waiting_.clear();
+  while (!is_closed_ && under_way_ == 0 && !waiting_.empty()) {
+    auto steps = std::exchange(waiting_, {});
+    waiting_size_ = 0;
     ++under_way_;  // so that what is refused at once does not come here again
     for (auto& step : steps) send(std::move(step));
     --under_way_;
@@ -95,67 +126,54 @@ void PostgresRequests::go_on() {
 }
 
 void PostgresRequests::send(Step step) {
-  if (!step.submissions.empty()) send(std::move(step.submissions), step.is_again);
-  if (!step.completions.empty()) send(std::move(step.completions), step.is_again);
-  if (step.other) send(std::move(*step.other), step.is_again);
+  if (!step.submissions.empty()) send(std::move(step.submissions), step.losses);
+  if (!step.completions.empty()) send(std::move(step.completions), step.losses);
+  if (step.other) send(std::move(*step.other), step.losses);
 }
 
-void PostgresRequests::send(std::vector<Submission> submissions, bool again) {
-  auto call = submit_call(jobs_of(submissions), again, clock_());
-  Step step;
-  step.submissions = std::move(submissions);
-  ask(std::move(call), std::move(step),
-      [](Step& asked, const PostgresRows& rows) { answer_each(asked.submissions, rows); });
+void PostgresRequests::send(std::vector<Submission> submissions, unsigned losses) {
+  auto call = submit_call(jobs_of(submissions), losses > 0, clock_());
+  ask(std::move(call), {.submissions = std::move(submissions), .losses = losses},
+      [](Step& asked, PostgresRows& rows) { answer_each(asked.submissions, rows); });
 }
 
-void PostgresRequests::send(std::vector<Completion> completions, bool again) {
+void PostgresRequests::send(std::vector<Completion> completions, unsigned losses) {
   const bool was_asked = std::ranges::any_of(
       completions, [](const auto& completion) { return completion.job.is_ending; });
-  auto call = complete_call(completions, again || was_asked, clock_());
-  Step step;
-  step.completions = std::move(completions);
-  ask(std::move(call), std::move(step),
-      [](Step& asked, const PostgresRows& rows) { answer_each(asked.completions, rows); });
+  auto call = complete_call(completions, losses > 0 || was_asked, clock_());
+  ask(std::move(call), {.completions = std::move(completions), .losses = losses},
+      [](Step& asked, PostgresRows& rows) { answer_each(asked.completions, rows); });
 }
 
-void PostgresRequests::send(Other other, bool again) {
-  auto call = other.call(again);
-  ++under_way_;
-  auto shared = std::make_shared<Other>(std::move(other));
-  session_.ask(std::move(call), [this, shared](PostgresResult result) {
-    --under_way_;
-    if (!result && result.error().fault == PostgresFault::outcome_unknown) {
-      auto& step = unknown_.emplace_back();
-      step.other = std::move(*shared);
-      step.is_again = true;
-    } else {
-      shared->done(std::move(result));
-    }
-    go_on();
-  });
+void PostgresRequests::send(Other other, unsigned losses) {
+  auto call = other.call(losses > 0);
+  ask(std::move(call), {.other = std::move(other), .losses = losses},
+      [](Step& asked, PostgresRows& rows) { asked.other->done(std::move(rows)); });
 }
 
 template <class Answer>
 void PostgresRequests::ask(PostgresCall call, Step step, Answer answer) {
   ++under_way_;
-  auto shared = std::make_shared<Step>(std::move(step));
-  session_.ask(std::move(call), [this, shared, answer](PostgresResult result) {
+  const bool is_again = step.losses > 0;
+  auto done = [this, shared = std::make_shared<Step>(std::move(step)),
+               answer](PostgresResult result) {
     --under_way_;
-    if (result) {
-      answer(*shared, *result);
-    } else if (result.error().fault == PostgresFault::outcome_unknown) {
-      shared->is_again = true;
-      unknown_.push_back(std::move(*shared));
-    } else {
-      refuse(*shared, result.error());
-    }
+    result ? answer(*shared, *result) : send_again_or_refuse(std::move(*shared), result.error());
     go_on();
-  });
+  };
+  is_again ? session_.ask_again(std::move(call), std::move(done))
+           : session_.ask(std::move(call), std::move(done));
+}
+
+void PostgresRequests::send_again_or_refuse(Step step, PostgresError error) {
+  if (error.fault == PostgresFault::outcome_unknown) ++step.losses;
+  const bool may_be_sent = step.losses > 0 && step.losses < most_losses && !is_closed_;
+  if (may_be_sent && error.fault == PostgresFault::outcome_unknown) return send(std::move(step));
+  if (step.losses > 0) error.fault = PostgresFault::outcome_unknown;
+  refuse(step, error);
 }
 
 PostgresRequests::~PostgresRequests() {
-  const PostgresError unknown{PostgresFault::outcome_unknown, {}, "the server ends"};
-  for (auto& step : unknown_) refuse(step, unknown);
   const PostgresError not_sent{PostgresFault::no_connection, {}, "the server ends"};
   for (auto& step : waiting_) refuse(step, not_sent);
 }

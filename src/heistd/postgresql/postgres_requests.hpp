@@ -18,7 +18,11 @@ namespace heistd {
 /// of one for each. So submits may take effect before ends that were asked for earlier, which
 /// nobody can tell from the answers: a job that is ended was accepted by then.
 ///
-/// A request of which the answer was lost is made again, and knows it, before all others.
+/// A request of which the answer was lost is made again, and knows it, before all others: a few
+/// times, until its outcome is told to be unknown. So it is when it fails then, as the first one
+/// may have been done.
+///
+/// Statements and what waits are bounded, as batches and waiting calls of a session are.
 ///
 /// Thread: the session's.   Errors: std::bad_alloc from the calls; nothing was asked for then.
 /// Lifetime: what is called does not destroy it. It ends with its session, after that.
@@ -44,8 +48,8 @@ class PostgresRequests {
     PostgresSession::Done done;
   };
 
-  PostgresRequests(PostgresSession& session, Clock clock)
-      : session_(session), clock_(std::move(clock)) {}
+  PostgresRequests(PostgresSession& session, const PostgresLimits& limits, Clock clock)
+      : session_(session), limits_(limits), clock_(std::move(clock)) {}
 
   void ask(Submission submission);
   void ask(Completion completion);
@@ -63,25 +67,31 @@ class PostgresRequests {
     std::vector<Submission> submissions = {};
     std::vector<Completion> completions = {};
     std::optional<Other> other = {};
-    bool is_again = false;
+    std::size_t size = 0;   ///< jobs, or calls
+    std::size_t bytes = 0;  ///< of payloads and results
+    unsigned losses = 0;    ///< answers that were lost
   };
 
-  Step& open_step();
+  [[nodiscard]] bool is_full() const noexcept { return waiting_size_ >= limits_.max_waiting; }
+  [[nodiscard]] PostgresError too_many_waiting() const;
+  Step& open_step(std::size_t size, std::size_t bytes);
   void go_on();
   void send(Step step);
-  void send(std::vector<Submission> submissions, bool again);
-  void send(std::vector<Completion> completions, bool again);
-  void send(Other other, bool again);
+  void send(std::vector<Submission> submissions, unsigned losses);
+  void send(std::vector<Completion> completions, unsigned losses);
+  void send(Other other, unsigned losses);
   template <class Answer>
   void ask(PostgresCall call, Step step, Answer answer);
+  void send_again_or_refuse(Step step, PostgresError error);
   static void refuse(Step& step, const PostgresError& error) noexcept;
 
   PostgresSession& session_;
+  const PostgresLimits limits_;
   const Clock clock_;
   bool is_closed_ = false;
   std::size_t under_way_ = 0;  ///< calls
-  std::deque<Step> unknown_;   ///< of which the answers were lost
   std::deque<Step> waiting_;
+  std::size_t waiting_size_ = 0;  ///< that of its steps
 };
 
 }  // namespace heistd

@@ -23,11 +23,13 @@ auto PostgresSession::while_alive(Function function) {
 }
 
 PostgresSession::PostgresSession(boost::asio::any_io_executor executor, PostgresTarget target,
-                                 PostgresLimits limits, Events events)
+                                 PostgresLimits limits, Events events,
+                                 std::optional<PostgresCall> opening)
     : executor_(std::move(executor)),
       target_(std::move(target)),
       limits_(limits),
       events_(std::move(events)),
+      opening_(std::move(opening)),
       backoff_(limits.first_pause, limits.longest_pause),
       pause_(executor_),
       overdue_(executor_),
@@ -40,6 +42,7 @@ PostgresSession::~PostgresSession() {
   if (connection_) connection_->close();
   if (running_) answer_all(running_->asks, ended(PostgresFault::outcome_unknown));
   answer_all(first_.asks, ended(PostgresFault::no_connection));
+  answer_all(again_.asks, ended(PostgresFault::no_connection));
   answer_all(queue_.take_all(), ended(PostgresFault::no_connection));
 }
 
@@ -53,6 +56,14 @@ void PostgresSession::ask(PostgresCall call, Done done) {
   check_types(call);
   go_on_soon();
   queue_.add({std::move(call), std::move(done), PostgresAsked::Clock::now() + limits_.wait_time});
+}
+
+void PostgresSession::ask_again(PostgresCall call, Done done) {
+  if (has_ended_) return done(ended(PostgresFault::no_connection));
+  check_types(call);
+  go_on_soon();
+  const auto deadline = PostgresAsked::Clock::now() + limits_.wait_time;
+  again_.asks.push_back({std::move(call), std::move(done), deadline});
 }
 
 void PostgresSession::ask_first(PostgresCall call, Done done) {
@@ -119,6 +130,7 @@ void PostgresSession::on_outcome(PostgresOutcome outcome) {
   running_.reset();
   go_on_soon();
   if (outcome.error) return retry_or_refuse(std::move(turn), std::move(outcome));
+  if (is_opened()) outcome.rows.erase(outcome.rows.begin());
   answer_all(turn.asks, std::move(outcome.rows));
 }
 
@@ -128,6 +140,12 @@ void PostgresSession::retry_or_refuse(PostgresTurn turn, PostgresOutcome outcome
     first_ = std::move(turn);
     return;
   }
+  if (is_opened() && outcome.failed == 0) {
+    queue_.put_back(std::move(turn));
+    events_.on_opening_refused(*outcome.error);
+    return drop("the server has refused to go on: " + outcome.error->message);
+  }
+  if (is_opened()) --outcome.failed;
   if (!is_first_ && turn.asks.size() > 1)
     return queue_.put_back_in_parts(std::move(turn), outcome.failed);
   answer_all(turn.asks, *outcome.error);
@@ -145,6 +163,7 @@ void PostgresSession::go_on_soon() {
 }
 
 void PostgresSession::go_on() {
+  if (!again_.asks.empty()) queue_.put_back(std::exchange(again_, {}));
   end_overdue();
   if (!is_connected_ || running_) return;
   is_first_ = !first_.asks.empty();
@@ -157,7 +176,8 @@ void PostgresSession::run(PostgresTurn turn) {
   running_ = std::move(turn);
   try {
     std::vector<const PostgresCall*> calls;
-    calls.reserve(running_->asks.size());
+    calls.reserve(running_->asks.size() + 1);
+    if (is_opened()) calls.push_back(&*opening_);
     for (const auto& asked : running_->asks) calls.push_back(&asked.call);
     connection_->run(std::move(calls), limits_.batch_time);
   } catch (const std::exception& error) {

@@ -51,13 +51,18 @@ class PostgresSession {
     std::function<void(const PostgresError&)> on_lost = [](const PostgresError& /*error*/) {};
     std::function<void(const PostgresNotification&)> on_notification =
         [](const PostgresNotification& /*told*/) {};
+    /// The server has refused `opening`; the connection is given up after this.
+    std::function<void(const PostgresError&)> on_opening_refused =
+        [](const PostgresError& /*error*/) {};
   };
   /// Gets the answer; must not throw.
   using Done = PostgresAsked::Done;
 
-  /// Begins to connect.
+  /// Begins to connect. Each batch, but for those of ask_first(), begins with `opening`. While that
+  /// is refused, calls wait for another connection.
   PostgresSession(boost::asio::any_io_executor executor, PostgresTarget target,
-                  PostgresLimits limits, Events events);
+                  PostgresLimits limits, Events events,
+                  std::optional<PostgresCall> opening = std::nullopt);
   ~PostgresSession();
   PostgresSession(const PostgresSession&) = delete;
   PostgresSession& operator=(const PostgresSession&) = delete;
@@ -65,6 +70,9 @@ class PostgresSession {
   /// Runs a call. If too many wait already, it is refused before this returns.
   /// Errors: std::logic_error for a statement that was called with values of other types before.
   void ask(PostgresCall call, Done done);
+  /// Runs a call of which the outcome is unknown once more, before all others that wait: to be
+  /// called by the answer that says so.
+  void ask_again(PostgresCall call, Done done);
   /// Runs a call on this connection, before all others that wait: to be called by `on_connected`,
   /// and by the answers of such calls. Those that are asked for together are one transaction. If
   /// one of them is refused, the connection is given up, and another made after a pause. With the
@@ -84,6 +92,7 @@ class PostgresSession {
   void on_lost(PostgresError error);
   void on_outcome(PostgresOutcome outcome);
   void retry_or_refuse(PostgresTurn turn, PostgresOutcome outcome);
+  [[nodiscard]] bool is_opened() const noexcept { return opening_ && !is_first_; }
   void check_types(const PostgresCall& call);
   void go_on_soon();
   void go_on();
@@ -98,6 +107,7 @@ class PostgresSession {
   const PostgresTarget target_;
   const PostgresLimits limits_;
   const Events events_;
+  const std::optional<PostgresCall> opening_;
   std::map<std::string, std::vector<Oid>, std::less<>> types_;  ///< of each statement's values
   Backoff backoff_;
   unsigned failures_ = 0;  ///< since a connection was of use
@@ -111,6 +121,7 @@ class PostgresSession {
   PostgresTurn first_;                   ///< what ask_first() was given
   bool is_first_ = false;                ///< the turn under way is such a one
   std::optional<PostgresTurn> running_;  ///< the turn under way
+  PostgresTurn again_;                   ///< what ask_again() was given
   PostgresQueue queue_;
   std::string last_loss_;  ///< why there is no connection
   const std::shared_ptr<const bool> alive_ = std::make_shared<bool>(true);

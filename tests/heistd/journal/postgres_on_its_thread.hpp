@@ -28,9 +28,11 @@ class PostgresOnItsThread : private TestNetwork, public PostgresJournal {
   using OnLost = std::function<void(const std::vector<JobId>&)>;
   explicit PostgresOnItsThread(
       JournalClock clock, std::string node = "test",
-      OnLost on_lost = [](const std::vector<JobId>& /*none*/) {})
+      OnLost on_lost = [](const std::vector<JobId>& /*none*/) {},
+      std::chrono::milliseconds lease = std::chrono::seconds(10))
       : PostgresJournal(context.get_executor(), {.target = PostgresTarget(""),
                                                  .node = std::move(node),
+                                                 .lease = lease,
                                                  .clock = std::move(clock),
                                                  .on_lost = std::move(on_lost)}),
         thread_([this] { context.run(); }) {}
@@ -49,22 +51,29 @@ class PostgresOnItsThread : private TestNetwork, public PostgresJournal {
 class OpenSession {
  public:
   OpenSession() : connection_(::PQconnectdb(""), &::PQfinish) {}
-  void run(const std::string& statements) const {
+  /// The first value of the last statement's answer; empty without one.
+  std::string run(const std::string& statements) const {
     const std::unique_ptr<::PGresult, decltype(&::PQclear)> result(
         ::PQexec(connection_.get(), statements.c_str()), &::PQclear);
     const auto status = ::PQresultStatus(result.get());
     if (status != PGRES_COMMAND_OK && status != PGRES_TUPLES_OK) {
       throw std::runtime_error(::PQerrorMessage(connection_.get()));
     }
+    return ::PQntuples(result.get()) > 0 ? ::PQgetvalue(result.get(), 0, 0) : "";
   }
 
  private:
   std::unique_ptr<::PGconn, decltype(&::PQfinish)> connection_;
 };
 
-inline void run_sql(const std::string& statements) { OpenSession().run(statements); }
+inline std::string run_sql(const std::string& statements) { return OpenSession().run(statements); }
 
+/// What an earlier test has left under way would be in the way.
 inline void drop_schema() {
+  run_sql(
+      "SET client_min_messages = error; SELECT pg_terminate_backend(pid, 10000) FROM "
+      "pg_stat_activity WHERE pid <> pg_backend_pid() "
+      "AND datname = current_database()");
   run_sql("SET client_min_messages = warning; DROP SCHEMA IF EXISTS heistd CASCADE");
 }
 

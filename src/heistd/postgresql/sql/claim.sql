@@ -1,12 +1,5 @@
 -- How jobs are claimed.
 
--- Holds the session of this connection until the transaction ends; false when it is over.
-CREATE OR REPLACE FUNCTION hold_session() RETURNS boolean LANGUAGE plpgsql AS $$
-BEGIN
-  PERFORM FROM node WHERE node = this_node() AND session = this_session() AND lease_until > clock_timestamp() FOR SHARE;
-  RETURN FOUND;
-END $$;
-
 -- Claims a job that waits for nothing but its turn or a time; nothing when there is none. The attempt, the first bytes
 -- of the payload, and where the job is.
 CREATE OR REPLACE FUNCTION start(its_id uuid, most_bytes int, again boolean)
@@ -14,7 +7,7 @@ RETURNS TABLE(its_attempt int, first_bytes bytea, its_day date, its_place bigint
 DECLARE
   held open := lock_open(its_id);
 BEGIN
-  IF held.place IS NULL OR held.follows IS NOT NULL OR NOT hold_session() THEN
+  IF held.place IS NULL OR held.follows IS NOT NULL THEN
     RETURN;
   END IF;
   its_attempt := held.attempt + 1;
@@ -65,15 +58,31 @@ BEGIN
   END IF;
 END $$;
 
--- Moves the cursors of all lanes as far as they may go.
+-- Moves the cursors of all lanes as far as they may go. Its plan, and that of the next function, must not go through all
+-- cursors for each lane: for the planner an array is short.
 CREATE OR REPLACE FUNCTION move_cursors(safe bigint, INOUT cursor_lanes int[], INOUT cursors bigint[])
-LANGUAGE plpgsql AS $$
+LANGUAGE plpgsql SET enable_nestloop = off AS $$
 BEGIN
   SELECT array_agg(c.lane), array_agg(c.cursor) INTO cursor_lanes, cursors FROM (
     SELECT l.lane, greatest(coalesce(c.cursor, 0), least(safe + 1, (
         SELECT turn FROM open o WHERE o.lane = l.lane AND turn IS NOT NULL AND NOT returned
           AND turn >= coalesce(c.cursor, 0) AND node IS NULL ORDER BY turn LIMIT 1))) AS cursor
     FROM lane l LEFT JOIN unnest(cursor_lanes, cursors) c(lane, cursor) USING (lane)) c;
+END $$;
+
+-- The lanes that jobs of these kinds may be claimed from, their priorities, and where to look from.
+CREATE OR REPLACE FUNCTION look_for_lanes(
+  kinds bytea[], cursor_lanes int[], cursors bigint[], OUT lanes int[], OUT levels smallint[], OUT begins bigint[])
+LANGUAGE plpgsql STABLE SET enable_nestloop = off AS $$
+BEGIN
+  SELECT array_agg(lane), array_agg(coalesce(l.priority, s.priority)), array_agg(coalesce(c.cursor, 0))
+  INTO lanes, levels, begins
+  FROM lane l
+  LEFT JOIN signal s USING (signal)
+  LEFT JOIN unnest(cursor_lanes, cursors) c(lane, cursor) USING (lane)
+  WHERE l.kind = ANY(kinds)
+    AND NOT EXISTS (SELECT FROM pause p WHERE p.client = l.client
+                    AND ((p.what = 0 AND p.name = l.kind) OR (p.what = 1 AND p.name = s.name)));
 END $$;
 
 -- Claims up to `size` jobs of a lane, its oldest ones from the cursor on, or those that have come back to it.
@@ -99,36 +108,45 @@ BEGIN
   RETURN coalesce(places, '{}');
 END $$;
 
--- Claims up to `room` jobs of one priority, the oldest turns first.
+-- Claims up to `room` jobs of one priority, the oldest turns first. Where a lane gives fewer than were seen in it, other
+-- claims are taking the rest, and it has no more: then the other lanes are looked at again, so that nothing of a lower
+-- priority comes before theirs. `drained` has such lanes, and the negative numbers of those without returned jobs.
 CREATE OR REPLACE FUNCTION claim_level(
-  level int, room int, kinds bytea[], cursor_lanes int[], cursors bigint[], now timestamptz)
+  its_level int, room int, lanes int[], levels smallint[], begins bigint[], now timestamptz)
 RETURNS bigint[] LANGUAGE plpgsql AS $$
 DECLARE
   part record;
+  taken bigint[];
   places bigint[] := '{}';
+  drained int[] := '{}';
+  drained_before int := -1;
 BEGIN
-  FOR part IN
-    SELECT heads.lane, heads.cursor, heads.returned, count(*) AS size FROM (
-      SELECT l.lane, coalesce(c.cursor, 0) AS cursor, head.turn, head.returned
-      FROM lane l
-      LEFT JOIN signal s USING (signal)
-      LEFT JOIN unnest(cursor_lanes, cursors) c(lane, cursor) USING (lane)
-      CROSS JOIN LATERAL (
-        (SELECT turn, false AS returned FROM open o WHERE o.lane = l.lane AND turn IS NOT NULL AND NOT o.returned
-           AND turn >= coalesce(c.cursor, 0) AND node IS NULL AND (expires_at IS NULL OR expires_at > now)
-         ORDER BY turn LIMIT room)
-        UNION ALL
-        (SELECT turn, true FROM open o WHERE o.lane = l.lane AND o.returned AND node IS NULL
-           AND (expires_at IS NULL OR expires_at > now)
-         ORDER BY turn LIMIT room)
-      ) head
-      WHERE coalesce(l.priority, s.priority) = level AND l.kind = ANY(kinds)
-        AND NOT EXISTS (SELECT FROM pause p WHERE p.client = l.client
-                        AND ((p.what = 0 AND p.name = l.kind) OR (p.what = 1 AND p.name = s.name)))
-      ORDER BY head.turn LIMIT room) heads
-    GROUP BY heads.lane, heads.cursor, heads.returned
-  LOOP
-    places := places || take(part.lane, part.returned, part.cursor, part.size, now);
+  WHILE cardinality(places) < room AND cardinality(drained) > drained_before LOOP
+    drained_before := cardinality(drained);
+    FOR part IN
+      SELECT heads.lane, heads.cursor, heads.returned, count(*) AS size FROM (
+        SELECT l.lane, l.cursor, head.turn, head.returned
+        FROM unnest(lanes, levels, begins) l(lane, level, cursor)
+        CROSS JOIN LATERAL (
+          (SELECT turn, false AS returned FROM open o WHERE o.lane = l.lane AND turn IS NOT NULL AND NOT o.returned
+             AND turn >= l.cursor AND node IS NULL AND (expires_at IS NULL OR expires_at > now)
+             AND l.lane <> ALL(drained)
+           ORDER BY turn LIMIT room - cardinality(places))
+          UNION ALL
+          (SELECT turn, true FROM open o WHERE o.lane = l.lane AND o.returned AND node IS NULL
+             AND (expires_at IS NULL OR expires_at > now) AND -l.lane <> ALL(drained)
+           ORDER BY turn LIMIT room - cardinality(places))
+        ) head
+        WHERE l.level = its_level
+        ORDER BY head.turn LIMIT room - cardinality(places)) heads
+      GROUP BY heads.lane, heads.cursor, heads.returned
+    LOOP
+      taken := take(part.lane, part.returned, part.cursor, part.size, now);
+      places := places || taken;
+      IF cardinality(taken) < part.size THEN
+        drained := drained || CASE WHEN part.returned THEN -part.lane ELSE part.lane END;
+      END IF;
+    END LOOP;
   END LOOP;
   RETURN places;
 END $$;
@@ -141,41 +159,36 @@ END $$;
 -- dead, though a snapshot still sees them, lie before the cursor, so that their number does not matter. A cursor goes
 -- to the oldest job that nobody has claimed, as far as no older one can come; see `next_mark`.
 --
--- A claim renews the lease, and looks for servers that have not renewed theirs.
+-- A claim looks for servers that have not renewed their lease.
 --
--- The first row has what the next claim needs: `mark`, `until` and cursors. Its `it` is null, and `is_over` true when
--- the session has ended. Each other row is a job.
+-- The first row has what the next claim needs: `mark`, `until` and cursors. Its `it` is null. Each other row is a job.
 CREATE OR REPLACE FUNCTION claim(
-  agents int, held int[], kinds bytea[], most_bytes int, lease bigint, pauses bigint[],
+  agents int, held int[], kinds bytea[], most_bytes int, pauses bigint[],
   INOUT cursor_lanes int[], INOUT cursors bigint[], INOUT mark bigint, INOUT until bigint, clock timestamptz,
-  OUT is_over boolean, OUT its_lane int,
-  OUT first_bytes bytea, OUT it stored, OUT clock_now timestamptz)
+  OUT its_lane int, OUT first_bytes bytea, OUT it stored, OUT clock_now timestamptz)
 RETURNS SETOF record LANGUAGE plpgsql AS $$
 DECLARE
   now timestamptz := coalesce(clock, clock_timestamp());
   safe bigint;
   room bigint;
   places bigint[] := '{}';
+  found record;
   claimed record;
 BEGIN
   clock_now := now;
-  is_over := NOT renew(lease);
-  IF is_over THEN
-    RETURN NEXT;
-    RETURN;
-  END IF;
-  PERFORM reclaim_gone(pauses);
+  PERFORM reclaim_gone(pauses, now);
   PERFORM bring_due(1000, now);
   SELECT m.safe, m.new_mark, m.new_until INTO safe, mark, until FROM next_mark(mark, until) m;
   IF safe IS NOT NULL THEN
     SELECT coalesce(m.cursor_lanes, '{}'), coalesce(m.cursors, '{}') INTO cursor_lanes, cursors FROM move_cursors(safe, cursor_lanes, cursors) m;
   END IF;
+  found := look_for_lanes(kinds, cursor_lanes, cursors);
   FOR level IN REVERSE 2..0 LOOP
     room := agents - cardinality(places)
       - (SELECT count(*) FROM unnest(held) h(lane) WHERE priority_of(h.lane) >= level);
     IF room > 0 THEN
       places := places
-        || claim_level(level, room::int, kinds, cursor_lanes, cursors, now);
+        || claim_level(level, room::int, found.lanes, found.levels, found.begins, now);
     END IF;
   END LOOP;
   RETURN NEXT;

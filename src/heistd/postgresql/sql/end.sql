@@ -38,31 +38,50 @@ BEGIN
   WHERE follows = ANY(places);
 END $$;
 
--- Aborts all that follows a job which has ended without success, and what follows that; says which.
-CREATE OR REPLACE FUNCTION abort_followers(its_place bigint, its_id uuid, now timestamptz) RETURNS uuid[]
+-- Aborts unfinished jobs that the caller has locked; says which. Without a message it is what became of the predecessor.
+CREATE OR REPLACE FUNCTION abort_alone(places bigint[], code bytea, message bytea, now timestamptz) RETURNS uuid[]
 LANGUAGE plpgsql AS $$
 DECLARE
-  places bigint[] := ARRAY[its_place];
-  ids uuid[] := ARRAY[its_id];
-  aborted uuid[] := '{}';
-  followed int := 1;
-  follower open;
-  its uuid;
+  ids uuid[];
 BEGIN
-  WHILE followed <= cardinality(places) LOOP
-    FOR follower IN SELECT * FROM open WHERE follows = places[followed] ORDER BY place FOR UPDATE LOOP
-      SELECT id INTO its FROM job WHERE day = follower.day AND place = follower.place;
-      PERFORM end_alone(follower, 4::smallint, 'predecessor_failed', convert_to(
-        'job ' || replace(ids[followed]::text, '-', '') || ', after which this one was to start, has not been done',
-        'UTF8'), now);
-      places := places || follower.place;
-      ids := ids || its;
-      aborted := aborted || its;
-    END LOOP;
-    followed := followed + 1;
+  WITH ended AS (DELETE FROM open WHERE place = ANY(places) RETURNING day, place, attempt, forgiven),
+  kept AS (
+    UPDATE job j SET state = 4, attempt = e.attempt, forgiven = e.forgiven, error_code = code,
+      error_message = coalesce(message, convert_to(
+        'job ' || replace(predecessor::text, '-', '') || ', after which this one was to start, has not been done',
+        'UTF8')),
+      ended_at = now, payload = NULL
+    FROM ended e WHERE j.day = e.day AND j.place = e.place RETURNING j.place, j.id, j.client, j.idempotency_key),
+  freed AS (
+    DELETE FROM idempotency i USING kept k WHERE i.client = k.client AND i.key = k.idempotency_key AND i.id = k.id)
+  SELECT coalesce(array_agg(id ORDER BY place), '{}') INTO ids FROM kept;
+  RETURN ids;
+END $$;
+
+-- Aborts all that follows jobs which have ended without success, and what follows that; says which.
+CREATE OR REPLACE FUNCTION abort_followers(ended bigint[], now timestamptz) RETURNS uuid[] LANGUAGE plpgsql AS $$
+DECLARE
+  places bigint[] := ended;
+  aborted uuid[] := '{}';
+BEGIN
+  LOOP
+    places := ARRAY(SELECT place FROM open WHERE follows = ANY(places) ORDER BY place FOR UPDATE);
+    EXIT WHEN places = '{}';
+    aborted := aborted || abort_alone(places, 'predecessor_failed', NULL, now);
   END LOOP;
   RETURN aborted;
 END $$;
+
+-- What abort_followers() has aborted when these jobs had ended: for a repetition, as the answer was lost.
+CREATE OR REPLACE FUNCTION aborted_followers(ended uuid[]) RETURNS uuid[] LANGUAGE sql STABLE AS $$
+  WITH RECURSIVE aborted AS (
+    SELECT id FROM job
+    WHERE predecessor IS NOT NULL AND predecessor = ANY(ended) AND state = 4 AND error_code = 'predecessor_failed'
+    UNION
+    SELECT j.id FROM aborted a JOIN job j ON j.predecessor IS NOT NULL AND j.predecessor = a.id
+    WHERE j.state = 4 AND j.error_code = 'predecessor_failed')
+  SELECT coalesce(array_agg(id), '{}') FROM aborted
+$$;
 
 -- Ends a job without success, and what follows it; says what that was.
 CREATE OR REPLACE FUNCTION end_job(
@@ -70,7 +89,7 @@ CREATE OR REPLACE FUNCTION end_job(
 RETURNS uuid[] LANGUAGE plpgsql AS $$
 BEGIN
   PERFORM end_alone(held, its_state, code, message, now);
-  RETURN abort_followers(held.place, its_id, now);
+  RETURN abort_followers(ARRAY[held.place], now);
 END $$;
 
 -- Whether the job has ended with this state and attempt, by a call of which the answer was lost.
@@ -146,6 +165,8 @@ BEGIN
     is_stored := again AND (
       has_ended_so(its_id, its_attempt, 3::smallint) OR has_ended_so(its_id, its_attempt, 5::smallint)
       OR (retry_after IS NOT NULL AND held.node IS NULL AND coalesce(held.attempt = its_attempt, false)));
+    client := client_of(its_id);
+    aborted := aborted_followers(ARRAY[its_id]);
     RETURN;
   END IF;
   is_stored := true;
@@ -192,6 +213,8 @@ BEGIN
     aborted := end_job(held, its_id, 4::smallint, code, message, coalesce(clock, clock_timestamp()));
   ELSIF again THEN
     is_stored := EXISTS (SELECT FROM job WHERE id = its_id AND state = 4 AND error_code = code AND error_message = message);
+    client := client_of(its_id);
+    aborted := aborted_followers(ARRAY[its_id]);
   END IF;
 END $$;
 
@@ -211,7 +234,7 @@ BEGIN
   INSERT INTO open(place, day, lane, turn, may_start, max_attempts, attempt, forgiven)
   VALUES (it.place, it.day,
           CASE WHEN it.signal IS NULL THEN lane_of_priority(it.client, it.kind, it.priority)
-          ELSE lane_of_signal(it.client, it.kind, it.signal, 1::smallint) END,
+          ELSE lane_of_signal(it.client, it.kind, it.signal, it.priority, 1::smallint) END,
           nextval('places'), now, it.max_attempts, it.attempt, it.attempt);
   RETURN true;
 END $$;

@@ -14,7 +14,9 @@ BEGIN
     RETURN false;
   END IF;
   -- Cursors of the other lane may have passed its turn.
-  UPDATE open SET lane = lane_of_priority(it.client, it.kind, its_priority), returned = turn IS NOT NULL
+  UPDATE open SET returned = turn IS NOT NULL,
+    lane = CASE WHEN it.signal IS NULL THEN lane_of_priority(it.client, it.kind, its_priority)
+           ELSE lane_of_signal(it.client, it.kind, it.signal, its_priority, 1::smallint) END
   WHERE place = held.place;
   RETURN true;
 END $$;
@@ -27,31 +29,60 @@ BEGIN
   ON CONFLICT (client, name) DO UPDATE SET priority = its_priority, was_put = true;
 END $$;
 
--- Aborts the unfinished jobs of a signal and frees its name; says what else was aborted, as it followed one of them.
+-- Aborts the unfinished jobs of a signal and frees its name; says what else was aborted, as it followed one of them, and
+-- which of the signal's jobs this server had claimed.
 CREATE OR REPLACE FUNCTION drop_signal(
-  its_client bytea, its_name bytea, clock timestamptz, OUT is_stored boolean, OUT aborted uuid[])
+  its_client bytea, its_name bytea, again boolean, clock timestamptz,
+  OUT is_stored boolean, OUT aborted uuid[], OUT claimed uuid[])
 LANGUAGE plpgsql AS $$
 DECLARE
   now timestamptz := coalesce(clock, clock_timestamp());
   its_signal int;
-  one bigint;
-  held open;
-  its_id uuid;
+  places bigint[];
 BEGIN
-  aborted := '{}';
   -- Who submits to the signal holds its row until that has ended, so from here on no job of it can come.
   DELETE FROM signal WHERE client = its_client AND name = its_name RETURNING signal INTO its_signal;
   is_stored := FOUND;
   DELETE FROM pause WHERE client = its_client AND what = 1 AND name = its_name;
-  FOR one IN SELECT place FROM open JOIN lane USING (lane) WHERE lane.signal = its_signal ORDER BY place LOOP
-    SELECT * INTO held FROM open WHERE place = one FOR UPDATE;
-    IF FOUND THEN  -- and has not been aborted as it followed an earlier one
-      its_id := (SELECT id FROM job WHERE day = held.day AND place = held.place);
-      aborted := aborted
-        || end_job(held, its_id, 4::smallint, 'aborted', 'the signal was deleted', now);
-    END IF;
-  END LOOP;
+  IF again AND NOT is_stored THEN
+    is_stored := true;
+    aborted := aborted_followers(ARRAY(
+      SELECT id FROM job WHERE client = its_client AND signal = its_name AND state = 4
+        AND error_message = 'the signal was deleted'));
+    claimed := '{}';
+    RETURN;
+  END IF;
+  places := ARRAY(
+    SELECT place FROM lane JOIN open USING (lane) WHERE lane.signal = its_signal ORDER BY place FOR UPDATE OF open);
+  claimed := ARRAY(SELECT id FROM open JOIN job USING (day, place) WHERE open.place = ANY(places) AND node = this_node());
+  PERFORM abort_alone(places, 'aborted', 'the signal was deleted', now);
+  aborted := abort_followers(places, now);
   DELETE FROM lane WHERE signal = its_signal;
+END $$;
+
+-- Removes lanes that no unfinished job has, and signals that were not put and have no lane any more, while there are
+-- more lanes than `most`; how many lanes that were. Who looks for a job's lane has a lock of the table until its
+-- transaction ends. So there is nobody who has found a lane and not used it yet while this has the table alone; if it
+-- cannot have it soon, it does nothing.
+CREATE OR REPLACE FUNCTION remove_unused(most int) RETURNS int LANGUAGE plpgsql AS $$
+DECLARE
+  unused int[];
+  signals int[];
+BEGIN
+  IF (SELECT count(*) FROM lane) <= most THEN
+    RETURN 0;
+  END IF;
+  unused := ARRAY(SELECT lane FROM lane WHERE NOT is_used(lane) LIMIT 1000);
+  PERFORM set_config('lock_timeout', '50ms', true);
+  LOCK TABLE lane IN ACCESS EXCLUSIVE MODE;
+  WITH gone AS (DELETE FROM lane WHERE lane = ANY(unused) AND NOT is_used(lane) RETURNING signal)
+  SELECT count(*), array_agg(DISTINCT signal) INTO most, signals FROM gone;
+  DELETE FROM signal WHERE signal IN (
+    SELECT signal FROM signal s WHERE signal = ANY(signals) AND NOT was_put
+      AND NOT EXISTS (SELECT FROM lane l WHERE l.signal = s.signal) FOR UPDATE SKIP LOCKED);
+  RETURN most;
+EXCEPTION WHEN lock_not_available THEN
+  RETURN 0;
 END $$;
 
 -- `what` is 0 for a kind and 1 for a signal, which then stays until it is dropped.

@@ -14,7 +14,8 @@ CREATE OR REPLACE FUNCTION load_unfinished(after bigint, most int) RETURNS SETOF
 $$;
 
 CREATE OR REPLACE FUNCTION load_finished(after bigint, most int) RETURNS SETOF stored LANGUAGE sql STABLE AS $$
-  SELECT * FROM stored WHERE state >= 2 AND place > after ORDER BY place LIMIT most
+  SELECT s.* FROM (SELECT day, place FROM job WHERE state >= 2 AND place > after ORDER BY place LIMIT most) f
+  JOIN stored s USING (day, place) ORDER BY s.place
 $$;
 
 -- A part of a list of a client's jobs, in the order of acceptance: of those behind `after` it looks at `most_looked_at`.
@@ -58,14 +59,17 @@ BEGIN
   END LOOP;
 END $$;
 
--- Whether unfinished jobs have the signal.   Cost: a step for each unfinished job in the worst case.
-CREATE OR REPLACE FUNCTION is_used(its_signal int) RETURNS boolean LANGUAGE sql STABLE AS $$
-  SELECT EXISTS (SELECT FROM lane l JOIN open o USING (lane) WHERE l.signal = its_signal)
+-- Whether unfinished jobs have the lane: such as have a turn, have come back, or wait for a time or another job.
+CREATE OR REPLACE FUNCTION is_used(its_lane int) RETURNS boolean LANGUAGE sql STABLE AS $$
+  SELECT EXISTS (SELECT FROM open WHERE lane = its_lane AND turn IS NOT NULL AND NOT returned)
+    OR EXISTS (SELECT FROM open WHERE lane = its_lane AND returned)
+    OR EXISTS (SELECT FROM open WHERE lane = its_lane AND turn IS NULL)
 $$;
 
 CREATE OR REPLACE FUNCTION signals() RETURNS TABLE(client bytea, name bytea, priority smallint, was_put boolean)
 LANGUAGE sql STABLE AS $$
-  SELECT s.client, s.name, s.priority, s.was_put FROM signal s WHERE s.was_put OR is_used(s.signal)
+  SELECT s.client, s.name, s.priority, s.was_put FROM signal s
+  WHERE s.was_put OR EXISTS (SELECT FROM lane l WHERE l.signal = s.signal AND is_used(l.lane))
 $$;
 
 -- Bytes from `first` on, counted from 0, which may be fewer, or none.

@@ -16,7 +16,7 @@ CREATE OR REPLACE FUNCTION utc_day(clock timestamptz) RETURNS date LANGUAGE sql 
   SELECT (clock AT TIME ZONE 'UTC')::date
 $$;
 
--- The lane for jobs with a priority of their own.
+-- The lane for jobs without a signal.
 CREATE OR REPLACE FUNCTION lane_of_priority(its_client bytea, its_kind bytea, its_priority smallint) RETURNS int
 LANGUAGE plpgsql AS $$
 DECLARE
@@ -32,8 +32,10 @@ BEGIN
   RETURN found;
 END $$;
 
--- The lane for jobs of a signal, which is made if need be. It stays until this transaction ends.
-CREATE OR REPLACE FUNCTION lane_of_signal(its_client bytea, its_kind bytea, its_name bytea, its_priority smallint)
+-- The lane for jobs of a signal, which is made if need be, with a priority of their own, if it is given. The signal
+-- stays until this transaction ends.
+CREATE OR REPLACE FUNCTION lane_of_signal(
+  its_client bytea, its_kind bytea, its_name bytea, its_priority smallint, signal_priority smallint)
 RETURNS int LANGUAGE plpgsql AS $$
 DECLARE
   found_signal int;
@@ -41,14 +43,15 @@ DECLARE
 BEGIN
   SELECT signal INTO found_signal FROM signal WHERE client = its_client AND name = its_name FOR KEY SHARE;
   IF found_signal IS NULL THEN
-    INSERT INTO signal(client, name, priority, was_put) VALUES (its_client, its_name, its_priority, false)
+    INSERT INTO signal(client, name, priority, was_put) VALUES (its_client, its_name, signal_priority, false)
     ON CONFLICT (client, name) DO UPDATE SET priority = signal.priority
     RETURNING signal INTO found_signal;
   END IF;
-  SELECT lane INTO found FROM lane WHERE signal = found_signal AND kind = its_kind;
+  SELECT lane INTO found FROM lane
+  WHERE signal = found_signal AND kind = its_kind AND priority IS NOT DISTINCT FROM its_priority;
   IF found IS NULL THEN
-    INSERT INTO lane(client, kind, signal) VALUES (its_client, its_kind, found_signal)
-    ON CONFLICT (signal, kind) WHERE signal IS NOT NULL DO UPDATE SET kind = EXCLUDED.kind
+    INSERT INTO lane(client, kind, signal, priority) VALUES (its_client, its_kind, found_signal, its_priority)
+    ON CONFLICT (signal, kind, priority) WHERE signal IS NOT NULL DO UPDATE SET kind = EXCLUDED.kind
     RETURNING lane INTO found;
   END IF;
   RETURN found;
@@ -79,7 +82,7 @@ BEGIN
   WITH given AS MATERIALIZED (
     SELECT nextval('places') AS place, n.*,
       coalesce(l.lane, CASE WHEN n.signal IS NULL THEN lane_of_priority(n.client, n.kind, n.priority)
-                       ELSE lane_of_signal(n.client, n.kind, n.signal, n.signal_priority) END) AS lane
+                       ELSE lane_of_signal(n.client, n.kind, n.signal, n.priority, n.signal_priority) END) AS lane
     FROM unnest(ids, clients, kinds, all_parameters, signals, priorities, signal_priorities, delays, ttls, timeouts,
                 predecessors, all_follows, all_max_attempts, request_ids, keys, digests, payloads)
       n(id, client, kind, parameters, signal, priority, signal_priority, delay, ttl, timeout, predecessor, follows,
@@ -109,14 +112,20 @@ DECLARE
   kept_digest bytea;
 BEGIN
   acceptance := 0;
-  accepted := its_id;
   DELETE FROM idempotency WHERE client = its_client AND key = its_key AND until <= now;
-  INSERT INTO idempotency VALUES (its_client, its_key, its_digest, its_id, now + interval '24 hours')
-  ON CONFLICT DO NOTHING;
-  IF NOT FOUND THEN
-    SELECT id, digest INTO accepted, kept_digest FROM idempotency WHERE client = its_client AND key = its_key;
-    acceptance := CASE WHEN kept_digest = its_digest THEN 1 ELSE 2 END;
-  END IF;
+  LOOP
+    INSERT INTO idempotency VALUES (its_client, its_key, its_digest, its_id, now + interval '24 hours')
+    ON CONFLICT DO NOTHING;
+    EXIT WHEN FOUND;
+    -- Waits for an end of that job which frees the key.
+    SELECT id, digest INTO accepted, kept_digest FROM idempotency WHERE client = its_client AND key = its_key
+    FOR KEY SHARE;
+    IF FOUND THEN
+      acceptance := CASE WHEN kept_digest = its_digest THEN 1 ELSE 2 END;
+      RETURN;
+    END IF;
+  END LOOP;
+  accepted := its_id;
 END $$;
 
 -- Whether a job can be followed, and its place if it has not ended yet. Its end waits for this transaction, and then

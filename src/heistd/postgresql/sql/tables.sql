@@ -40,12 +40,13 @@ CREATE TABLE job(
   error_code bytea,
   error_message bytea,
   ended_at timestamptz,
-  PRIMARY KEY (day, place)
+  PRIMARY KEY (place, day)  -- in this order, so that finished jobs are found in the order of places
 ) PARTITION BY LIST (day);
 -- So that a part of it is read without the rest.
 ALTER TABLE job ALTER payload SET STORAGE EXTERNAL, ALTER result SET STORAGE EXTERNAL;
 CREATE UNIQUE INDEX job_id ON job(id, day);
 CREATE INDEX job_of_client ON job(client, place);
+CREATE INDEX job_follower ON job(predecessor) WHERE predecessor IS NOT NULL;
 
 CREATE TABLE day(day date PRIMARY KEY);  -- those that `job` has a part for
 
@@ -70,6 +71,7 @@ CREATE TABLE open(
 ) WITH (fillfactor = 50);
 CREATE INDEX open_turn ON open(lane, turn) WHERE turn IS NOT NULL AND NOT returned;
 CREATE INDEX open_returned ON open(lane, turn) WHERE returned;
+CREATE INDEX open_waiting ON open(lane) WHERE turn IS NULL;
 CREATE INDEX open_due ON open(due) WHERE due IS NOT NULL;
 CREATE INDEX open_expiry ON open(expires_at) WHERE expires_at IS NOT NULL;
 CREATE INDEX open_follower ON open(follows, place) WHERE follows IS NOT NULL;
@@ -82,17 +84,17 @@ CREATE TABLE signal(
   was_put boolean NOT NULL,  -- asked for by name, so it stays while it has no jobs
   UNIQUE (client, name));
 
--- Where jobs of one client and kind wait that have the same priority, now and later: all that have a priority of their
--- own, or all of one signal. So a signal's priority is one row, whatever the number of its jobs.
+-- Where jobs of one client, kind and signal wait that have the same priority, now and later: one of their own, or else
+-- their signal's. So a signal's priority is one row, whatever the number of its jobs.
 CREATE TABLE lane(
   lane int GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
   client bytea NOT NULL,
   kind bytea NOT NULL,
-  priority smallint,
+  priority smallint,  -- null: its signal's
   signal int,
-  CHECK ((priority IS NULL) <> (signal IS NULL)));
+  CHECK (priority IS NOT NULL OR signal IS NOT NULL));
 CREATE UNIQUE INDEX lane_of_priority ON lane(client, kind, priority) WHERE signal IS NULL;
-CREATE UNIQUE INDEX lane_of_signal ON lane(signal, kind) WHERE signal IS NOT NULL;
+CREATE UNIQUE INDEX lane_of_signal ON lane(signal, kind, priority) NULLS NOT DISTINCT WHERE signal IS NOT NULL;
 
 CREATE TABLE pause(client bytea NOT NULL, what smallint NOT NULL, name bytea NOT NULL, PRIMARY KEY (client, what, name));
 
@@ -101,9 +103,11 @@ CREATE TABLE idempotency(
   PRIMARY KEY (client, key));
 CREATE INDEX idempotency_until ON idempotency(until);
 
--- The servers. `session` rises with each connection and each reclaim, so that a word of an earlier one changes nothing.
+-- The servers. A process that has a name keeps it until its lease is over; then it has another row, and another number.
+-- `session` rises with each connection, so that a word of an earlier one changes nothing.
 CREATE TABLE node(
   node int GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
-  name text NOT NULL UNIQUE,
+  name text UNIQUE,  -- null: its lease is over, and another process has taken the name
+  process uuid NOT NULL,
   session int NOT NULL,
   lease_until timestamptz NOT NULL) WITH (fillfactor = 20);
