@@ -1,5 +1,4 @@
 #include <heistd/backoff.hpp>
-#include <heistd/limits.hpp>
 #include <heistd/postgresql/postgres_answers.hpp>
 #include <unordered_map>
 
@@ -76,8 +75,7 @@ void PostgresJournal::compare_claims(const PostgresRows& rows) {
     }
     known.emplace(id, attempt);
   }
-  const auto lost = held_.keep_only(known);
-  if (!lost.empty()) options_.on_lost(lost);
+  lose(held_.keep_only(known));
 }
 
 void PostgresJournal::renew() {
@@ -93,8 +91,7 @@ void PostgresJournal::renew() {
 
 /// A session of its own begins anew, and has nothing.
 void PostgresJournal::on_lapsed() {
-  const auto lost = held_.keep_only({});
-  if (!lost.empty()) options_.on_lost(lost);
+  lose(held_.keep_only({}));
   written_.drop("the lease of this server has ended");
 }
 
@@ -121,41 +118,6 @@ JobJournal::Answer<std::vector<JobJournal::Submitted>> PostgresJournal::submit_a
         std::move(jobs), settle(std::move(resolver), [](std::vector<Submitted>& submitted) {
           return std::move(submitted);
         })});
-  });
-}
-
-JobJournal::Answer<std::optional<JobJournal::Started>> PostgresJournal::start(JobId id) {
-  static constexpr PostgresStatement statement = {"start", "SELECT * FROM start($1, $2, $3)"};
-  return write<std::optional<Started>>(
-      [id](bool again) {
-        PostgresCall call{statement};
-        call.parameters.add(uuid_or_none(id)).add(std::int32_t{block_bytes}).add(again);
-        return call;
-      },
-      [this, id](const PostgresRows& rows) -> std::optional<Started> {
-        if (rows.empty()) return std::nullopt;
-        const auto attempt = static_cast<Attempt>(rows.get<std::int32_t>(0, 0));
-        held_.add(id, {rows.get<PostgresDate>(0, 2), rows.get<std::int64_t>(0, 3),
-                       rows.get<std::int32_t>(0, 4), attempt});
-        const auto block = rows.get<std::optional<PostgresBytes>>(0, 1);
-        return Started{attempt, block ? std::string(block->bytes) : std::string()};
-      });
-}
-
-JobJournal::Answer<std::vector<ClaimedJob>> PostgresJournal::claim(ClaimWish wish) {
-  return answer<std::vector<ClaimedJob>>([this, wish = std::move(wish)](auto resolver) {
-    if (!lease_.holds()) return resolver->resolve(std::vector<ClaimedJob>());
-    auto sent = std::make_shared<PostgresLease::Clock::time_point>();
-    requests_.ask(PostgresRequests::Other{[this, wish, sent](bool /*again*/) {
-                                            *sent = PostgresLease::Clock::now();
-                                            return claims_.call(wish, held_, options_.lease,
-                                                                pauses_, clock());
-                                          },
-                                          settle(resolver, [this, sent](const PostgresRows& rows) {
-                                            auto claimed = claims_.take(rows, held_);
-                                            claimed ? lease_.renewed(*sent) : lease_.end();
-                                            return claimed.value_or(std::vector<ClaimedJob>());
-                                          })});
   });
 }
 
