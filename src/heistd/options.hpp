@@ -28,6 +28,7 @@ struct Options {
   heist::MaxWait max_wait;         ///< of jobs and their chunks
   Limits limits;
   std::string data;         ///< the directory of the journal; empty: jobs end with the server
+  std::string journal;      ///< a connection string of PostgreSQL, with secrets; empty: none
   std::string config_file;  ///< of further options; empty: none
   std::string client_file;  ///< of more clients; empty: none
   std::vector<ClientSpec> clients;  ///< of that file and of the options
