@@ -62,6 +62,7 @@ std::optional<JobJournal::Started> PostgresJournal::start_claimed(const JobId& i
   if (claimed == unstarted_.end() || !lease_.holds()) return std::nullopt;
   Started started{claimed->second.job.attempt, std::move(claimed->second.block)};
   unstarted_.erase(claimed);
+  if (held_.find(id, started.attempt) == nullptr) return std::nullopt;
   return started;
 }
 
