@@ -49,12 +49,16 @@ class Server:
             raise Failed(f"initdb failed:\n{made.stdout}{made.stderr}")
         listen = "127.0.0.1" if tcp else ""
         own = [f"listen_addresses={listen}", f"port={self.port}", f"unix_socket_directories={folder}"]
+        self.settings = [word for setting in [*own, *settings] for word in ("-c", setting)]
         self.log = folder / "log"
-        with open(self.log, "wb") as log:
+        self.start()
+
+    def start(self):
+        """Also again, after stop()."""
+        with open(self.log, "ab") as log:
             self.process = subprocess.Popen(
-                as_server([PROGRAMS / "postgres", "-D", folder / "data",
-                           *(word for setting in [*own, *settings] for word in ("-c", setting))]),
-                stdin=subprocess.DEVNULL, stdout=log, stderr=log, cwd=folder, start_new_session=True)
+                as_server([PROGRAMS / "postgres", "-D", self.folder / "data", *self.settings]),
+                stdin=subprocess.DEVNULL, stdout=log, stderr=log, cwd=self.folder, start_new_session=True)
 
     def environment(self):
         """What tells programs that use libpq where the server is."""
@@ -69,7 +73,7 @@ class Server:
             time.sleep(0.05)
 
     def stop(self):
-        self.process.send_signal(signal.SIGQUIT)  # at once: nobody needs the data any more
+        self.process.send_signal(signal.SIGQUIT)  # at once: what it has acknowledged is on the disk
         try:
             self.process.wait(PATIENCE)
         except subprocess.TimeoutExpired:

@@ -183,6 +183,8 @@ class Api {
                    Quota::Share share);
   static Outcome repeated(std::shared_ptr<Job> job, Client& client, Patience wait,
                           Quota::Share share);
+  Outcome with_ended(const StoredJob& stored, Client& client,
+                     std::function<Outcome(std::shared_ptr<Job>)> then);
   Outcome repeated_of_journal(const std::optional<StoredJob>& stored, const JobId& id,
                               Client& client, const Patience& wait, Quota::Share share);
   Result<Step> store_change(const Route& route, const Target& target, Client& client);

@@ -1,10 +1,12 @@
 // Requests that the journal is to have before they take effect.
 #include <heistd/api.hpp>
 #include <heistd/api_storing.hpp>
+#include <heistd/json.hpp>
 #include <heistd/kept_job.hpp>
 #include <heistd/limits.hpp>
 #include <heistd/network_reserve.hpp>
 #include <heistd/routes.hpp>
+#include <heistd/stored_result.hpp>
 #include <utility>
 
 namespace heistd {
@@ -142,6 +144,12 @@ Api::Outcome Api::repeated_of_journal(const std::optional<StoredJob>& stored, co
   if (auto job = service_.find(client, id)) {  // it has come meanwhile
     return repeated(std::move(job), client, wait, std::move(share));
   }
+  if (stored && is_end(stored->state) && service_.keeper()->is_shared()) {
+    const auto kept = std::make_shared<Quota::Share>(std::move(share));
+    return with_ended(*stored, client, [this, &client, wait, kept](std::shared_ptr<Job> job) {
+      return repeated(std::move(job), client, wait, std::move(*kept));
+    });
+  }
   if (!stored || is_end(stored->state)) {
     return make_reply({409, "result_gone",
                        "job " + id + " has finished, and its result is not kept any more",
@@ -151,6 +159,23 @@ Api::Outcome Api::repeated_of_journal(const std::optional<StoredJob>& stored, co
     return accepted(client, std::move(job), wait, std::move(share));
   }
   return with_location(summary_reply(202, summary_of(*stored, client)), id);
+}
+
+/// Goes on with a job that has ended, and that memory has not kept: where servers share a journal,
+/// only that has the ends of all of them.
+Api::Outcome Api::with_ended(const StoredJob& stored, Client& client,
+                             std::function<Outcome(std::shared_ptr<Job>)> then) {
+  const auto* const kind = kinds_.find(stored.kind);
+  if (kind == nullptr) return summary_reply(200, summary_of(stored, client));
+  if (stored.state != StoredState::done) {
+    return then(service_.restore_finished(client, *kind, stored, nullptr));
+  }
+  return storing(service_.keeper()->journal().read_result(stored.id, {0, stored.result_bytes}),
+                 [this, stored, kind, &client, then](const std::string& bytes) -> Outcome {
+                   auto result = std::make_shared<const JobResult>(
+                       from_stored(stored.result_description, bytes));
+                   return then(service_.restore_finished(client, *kind, stored, std::move(result)));
+                 });
 }
 
 std::optional<Refusal> Api::note_key(const RequestHead& head, Upload& upload) const {
@@ -190,10 +215,17 @@ Result<Api::Step> Api::store_change(const Route& route, const Target& target, Cl
 Result<Api::Step> Api::store_erasure(const Route& route, Client& client) {
   auto& journal = service_.keeper()->journal();
   if (route.resource == Resource::signal) {
-    if (!client.signals.find(route.name)) return not_found("this client has no such signal");
+    const bool is_known = client.signals.find(route.name) != nullptr;
+    if (!is_known && !service_.keeper()->is_shared()) {
+      return not_found("this client has no such signal");
+    }
     return Step(storing(journal.drop_signal(client.name, route.name),
-                        [this, route, &client](auto) -> Outcome {
-                          return as_outcome(handle_plain(route, client));
+                        [this, route, &client](JobJournal::Effect effect) -> Outcome {
+                          auto erased = handle_plain(route, client);
+                          // Only other servers had jobs of it.
+                          const bool is_gone = effect == JobJournal::Effect::stored;
+                          if (!erased && is_gone) return json_reply(200, {{"signal", route.name}});
+                          return as_outcome(std::move(erased));
                         }));
   }
   const auto job = service_.find(client, route.name);

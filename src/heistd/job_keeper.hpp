@@ -33,8 +33,10 @@ class JobKeeper {
   /// What the journal has of a job; nothing when it has forgotten it.
   using Retold = std::function<void(const std::optional<StoredJob>&)>;
 
-  JobKeeper(JobJournal& journal, const Network& network) noexcept
-      : journal_(journal), network_(network) {}
+  /// `is_shared`: other servers have the same journal, so that only jobs start here that this one
+  /// has claimed.
+  JobKeeper(JobJournal& journal, const Network& network, bool is_shared = false) noexcept
+      : journal_(journal), network_(network), is_shared_(is_shared) {}
 
   /// Is told of all ends that have ended followers, before who has asked for the end.
   void on_followers_aborted(std::function<void(const JobJournal::SharedFollowers&)> told) {
@@ -42,6 +44,8 @@ class JobKeeper {
   }
 
   [[nodiscard]] JobJournal& journal() const noexcept { return journal_; }
+  [[nodiscard]] bool is_shared() const noexcept { return is_shared_; }
+  [[nodiscard]] const Network& network() const noexcept { return network_; }
 
   /// Calls `next` with the answer, on the network's thread.   Errors: std::bad_alloc.
   template <class T, class Next>
@@ -99,6 +103,7 @@ class JobKeeper {
 
   JobJournal& journal_;
   Network network_;
+  const bool is_shared_;
   std::function<void(const JobJournal::SharedFollowers&)> on_followers_aborted_;
   JournalFailures failures_;
   std::size_t under_way_ = 0;

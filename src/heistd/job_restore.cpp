@@ -17,14 +17,6 @@ constexpr std::size_t jobs_at_once = 1000;
 /// Every so many jobs a line says how far it is.
 constexpr std::size_t jobs_for_a_line = 100'000;
 
-/// The answer, for which the caller has time.
-template <class T>
-T said(const heist::Promise<JournalResult<T>>& answer) {
-  auto result = answer.get();
-  if (!result) throw JournalRefused("the directory of --data", result.error());
-  return std::move(*result);
-}
-
 /// What one start restores.
 class Restore {
  public:
@@ -37,8 +29,7 @@ class Restore {
   RestoredJobs run() {
     begun_ = system_time();
     restored_.dead = said(journal_.reclaim(Backoff())).dead;
-    for (const auto& signal : said(journal_.signals())) restore(signal);
-    for (const auto& pause : said(journal_.pauses())) restore(pause);
+    restore_names();
     restore_unfinished();
     restore_finished();
     // This may end some, which were else restored a second time, as finished ones.
@@ -46,7 +37,24 @@ class Restore {
     return restored_;
   }
 
+  void restore_names() {
+    for (const auto& signal : said(journal_.signals())) restore(signal);
+    for (const auto& pause : said(journal_.pauses())) restore(pause);
+  }
+
  private:
+  /// The answer, for which the caller has time.
+  template <class T>
+  T said(const heist::Promise<JournalResult<T>>& answer) {
+    auto result = answer.get();
+    if (!result) {
+      throw JournalRefused(
+          service_.keeper()->is_shared() ? "the database of --journal" : "the directory of --data",
+          result.error());
+    }
+    return std::move(*result);
+  }
+
   void restore(const StoredSignal& signal) {
     if (auto* const client = clients_.find(signal.client)) {
       client->signals.restore(signal.name, signal.priority)->was_put = signal.was_put;
@@ -146,6 +154,10 @@ class Restore {
 
 RestoredJobs restore_jobs(JobService& service, const ClientTable& clients, const KindTable& kinds) {
   return Restore(service, clients, kinds).run();
+}
+
+void restore_names(JobService& service, const ClientTable& clients, const KindTable& kinds) {
+  Restore(service, clients, kinds).restore_names();
 }
 
 }  // namespace heistd

@@ -23,4 +23,10 @@ struct RestoredJobs {
 /// Blocks: until all have been read.   Errors: JournalRefused, std::bad_alloc.
 RestoredJobs restore_jobs(JobService& service, const ClientTable& clients, const KindTable& kinds);
 
+/// Gives the clients their signals and pauses, and nothing else: of a queue that servers share, the
+/// jobs come as they are claimed.
+///
+/// Blocks, errors: as above.
+void restore_names(JobService& service, const ClientTable& clients, const KindTable& kinds);
+
 }  // namespace heistd

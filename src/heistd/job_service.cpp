@@ -258,9 +258,9 @@ void JobService::post(Client& client, Job& job, const JobRequest& request, Block
 void JobService::follow(Client& client, const Job& job, const heist::Promise<JobEnd>& end) {
   if (const auto reason = end.reason()) reason.rethrow();
   heist::async_wait(
-      end, asio::bind_executor(network_, [this, &client, id = job.id](
+      end, asio::bind_executor(network_, [this, &client, id = job.id, run = job.unfinished->run](
                                              const std::exception_ptr& error, JobEnd last_word) {
-        on_end(client, id, error, std::move(last_word));
+        on_end(client, id, run, error, std::move(last_word));
       }));
 }
 
@@ -335,15 +335,21 @@ void JobService::set_priority(Client& client, Job& job, heist::TaskPriority prio
 
 Result<std::shared_ptr<SignalGroup>> JobService::put_group(Client& client, std::string_view name,
                                                            heist::TaskPriority priority) {
-  auto group = client.signals.find_or_make(name, priority);
+  const auto group = client.signals.find_or_make(name, priority);
   if (!group) return too_many_signals();
   group->was_put = true;
+  move_group(client, name, group, priority);
+  return group;
+}
+
+void JobService::move_group(Client& client, std::string_view name,
+                            const std::shared_ptr<SignalGroup>& group,
+                            heist::TaskPriority priority) {
   group->set_priority(priority);
   client.events.signal_changed(name, *group);
   follow_next_batch(client, group);
   starts_.start_some();
   post_waiting(client);
-  return group;
 }
 
 std::size_t JobService::abort_some(const ClientTable& clients, std::string_view reason) {
@@ -365,8 +371,8 @@ std::size_t JobService::abort_some(const ClientTable& clients, std::string_view 
 
 /// A rejection is an abort, which has ended the job here before; or a close of the agents, and
 /// whoever closes them aborts what is left; or there was no memory to start the job.
-void JobService::on_end(Client& client, const JobId& id, const std::exception_ptr& error,
-                        JobEnd end) {
+void JobService::on_end(Client& client, const JobId& id, std::uint64_t run,
+                        const std::exception_ptr& error, JobEnd end) {
   const auto job = find(client, id);
   if (end.times.chunks > 0) {
     count(client.stats_of(end.times.started_at), end,
@@ -376,6 +382,7 @@ void JobService::on_end(Client& client, const JobId& id, const std::exception_pt
   if (!job) return;
   if (job->group) follow_next_batch(client, job->group);
   if (job->finished() || job->unfinished->is_told) return;
+  if (is_shared() && job->unfinished->run != run) return;  // it was left to others meanwhile
   if (auto* const held = std::get_if<HeldBack>(&end.outcome)) {
     return hold(client, *job, std::move(held->run));
   }
@@ -420,9 +427,14 @@ void JobService::finish(Client& client, Job& job, Job::End end) {
   disposal_for(client).free(std::move(job.unfinished->upload));
   leave(client, job);
   client.jobs.finish(job, std::move(end));
-  if (is_end(job.state())) log_.job_ended(client, job);
+  const bool was_watched = watched_.erase(job.id) > 0;  // its end is told where it ran
+  if (is_end(job.state()) && !was_watched) log_.job_ended(client, job);
   client.events.job_changed(job);
   if (is_end(job.end().state)) end_followers(client, job.id, job.state() == JobState::done);
+  if (is_shared()) {  // others may queue it again, or forget it
+    client.jobs.drop(job);
+    tell_claimable();
+  }
   post_waiting(client);
 }
 

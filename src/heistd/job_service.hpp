@@ -6,6 +6,7 @@
 #include <boost/asio/steady_timer.hpp>
 #include <cstddef>
 #include <exception>
+#include <functional>
 #include <heist/detail/sync.hpp>
 #include <heist/promise.hpp>
 #include <heist/scheduler.hpp>
@@ -17,6 +18,7 @@
 #include <heistd/job_log.hpp>
 #include <heistd/job_request.hpp>
 #include <heistd/job_run.hpp>
+#include <heistd/kind_table.hpp>
 #include <heistd/start_queue.hpp>
 #include <heistd/turns.hpp>
 #include <list>
@@ -27,6 +29,7 @@
 #include <string_view>
 #include <unordered_map>
 #include <utility>
+#include <vector>
 
 namespace heistd {
 
@@ -80,9 +83,9 @@ class JobService {
   [[nodiscard]] std::optional<Refusal> reserve(const JobRequest& request, std::size_t bytes,
                                                Budget::Ticket& ticket) const;
 
-  /// Posts a job that the journal has, as submit() does, or has it wait for its turn. Then there is
-  /// a Job only if the request waits for its end, and else null. When it is refused, the journal
-  /// still has it.   Precondition: there is a keeper.
+  /// Posts a job that the journal has, as submit() does, or has it wait for its turn, or to be
+  /// claimed. Then there is a Job only if the request waits for its end, and else null. When it is
+  /// refused, the journal still has it.   Precondition: there is a keeper.
   [[nodiscard]] Result<std::shared_ptr<Job>> submit_kept(Client& client, const JobRequest& request,
                                                          const JobId& id, std::size_t bytes,
                                                          Budget::Ticket ticket);
@@ -103,8 +106,36 @@ class JobService {
   /// Gives a job that waits, if it does, its new priority.   Errors: std::bad_alloc.
   void move_waiting(Client& client, const JobId& id, heist::TaskPriority priority);
   /// A job that an earlier server has finished.   Errors: std::bad_alloc.
-  void restore_finished(Client& client, const Kind& kind, const StoredJob& stored,
-                        std::shared_ptr<const JobResult> result);
+  std::shared_ptr<Job> restore_finished(Client& client, const Kind& kind, const StoredJob& stored,
+                                        std::shared_ptr<const JobResult> result);
+
+  // Of a queue that servers share (ADR 0081): a job is of this server from when it has claimed it.
+
+  /// `claimable` is called when there may be something to claim: a job has come, or one has ended
+  /// here. It throws nothing.   Lifetime: the kinds live longer than this.
+  void share_queue(const KindTable& kinds, std::function<void()> claimable) {
+    kinds_ = &kinds;
+    claimable_ = std::move(claimable);
+  }
+  /// Takes a job that this server has claimed, to start it as one of a journal of its own: it waits
+  /// until post_waiting() is called.   Errors: std::bad_alloc.
+  void take_claimed(Client& client, const Kind& kind, const StoredJob& stored);
+  /// Jobs that somebody waits for here, and that this server has not claimed.
+  [[nodiscard]] std::vector<JobId> watched() const;
+  /// A job is not this server's any more: it stops here, and nobody is told that it has ended. Who
+  /// waits for its end goes on doing so.   Errors: std::bad_alloc.
+  void leave_to_others(Client& client, const JobId& id);
+  /// The attempt is not this server's any more, as others have ended it or the job.
+  void lose_attempt(Client& client, const JobId& id, Attempt attempt);
+  /// Others have ended a job that is watched; the journal says how.   Errors: std::bad_alloc.
+  void hear_of(Client& client, const JobId& id);
+  /// The priority of a job that this server has claimed, or of its signal, which others may have
+  /// set.   Errors: std::bad_alloc.
+  void note_priority(Client& client, const JobId& id, heist::TaskPriority priority);
+  /// What is paused, which others may have changed.   Errors: std::bad_alloc.
+  void note_pauses(const ClientTable& clients, const std::vector<StoredPause>& pauses);
+  /// Whose job it is, if this server has it; else null.
+  [[nodiscard]] static Client* client_of(const ClientTable& clients, const JobId& id);
 
   /// What a client's job is for one that is to start after it.
   enum class Predecessor : std::uint8_t {
@@ -269,6 +300,9 @@ class JobService {
                   const JournalResult<JobJournal::Effect>& effect) noexcept;
   void restore_requeued() noexcept;
   bool restore(const Requeued& requeued) noexcept;
+  static Job::End end_of(const StoredJob& stored, std::shared_ptr<const JobResult> result);
+  void move_group(Client& client, std::string_view name, const std::shared_ptr<SignalGroup>& group,
+                  heist::TaskPriority priority);
   static void forget_waiting(Client& client, const JobId& id);
   /// A batch of the jobs of a deleted signal that are records only.
   struct Dropping {
@@ -298,6 +332,20 @@ class JobService {
   void start_held(Client& client);
   void start_again(Client& client, Job& job);
   void put_off(Client& client, Job& job);
+  Result<std::shared_ptr<Job>> submit_shared(Client& client, const JobRequest& request,
+                                             const JobId& id, std::size_t bytes);
+  std::shared_ptr<Job> watch(Client& client, const JobRequest& request, const JobId& id,
+                             std::size_t bytes);
+  std::shared_ptr<Job> watch(Client& client, const StoredJob& stored);
+  void stop_run(Client& client, Job& job);
+  void leave_to_others(Client& client, Job& job);
+  void hear_of(Client& client, Job& job, const std::optional<StoredJob>& stored);
+  void hear_of_done(Client& client, const Job& job, const StoredJob& stored);
+  void hear_of_end(Client& client, Job& job, const StoredJob& stored,
+                   std::shared_ptr<const JobResult> result);
+  void tell_claimable() const {
+    if (claimable_) claimable_();
+  }
   void set_timer(Client& client, Job& job, Clock::time_point time,
                  void (JobService::*then)(Client&, Job&));
   void expire(Client& client, Job& job);
@@ -319,7 +367,11 @@ class JobService {
       return false;
     }
   }
-  void on_end(Client& client, const JobId& id, const std::exception_ptr& error, JobEnd end);
+  void on_end(Client& client, const JobId& id, std::uint64_t run, const std::exception_ptr& error,
+              JobEnd end);
+  [[nodiscard]] bool is_shared() const noexcept {
+    return keeper_ != nullptr && keeper_->is_shared();
+  }
   void end_job(Client& client, Job& job, JobEnd end);
   void finish(Client& client, Job& job, Job::End end);
   void finish_aborted(Client& client, Job& job, std::string_view reason,
@@ -332,11 +384,14 @@ class JobService {
   Backoff backoff_;
   StartQueue starts_;
   Turns turns_;
-  bool by_turns_ = false;    ///< without a journal jobs wait for their turns, too
-  bool is_posting_ = false;  ///< those whose turn has come
-  RequeuedJobs unheard_;     ///< of whose requeue nobody can hear yet, for want of memory
-  RequeuedJobs requeuing_;   ///< of which the journal is still to answer
-  RequeuedJobs requeued_;    ///< for which there was no memory yet
+  bool by_turns_ = false;             ///< without a journal jobs wait for their turns, too
+  bool is_posting_ = false;           ///< those whose turn has come
+  RequeuedJobs unheard_;              ///< of whose requeue nobody can hear yet, for want of memory
+  RequeuedJobs requeuing_;            ///< of which the journal is still to answer
+  const KindTable* kinds_ = nullptr;  ///< of a shared queue
+  std::function<void()> claimable_;
+  std::unordered_map<JobId, Client*> watched_;
+  RequeuedJobs requeued_;  ///< for which there was no memory yet
   std::unordered_map<Client*, boost::asio::steady_timer> wakes_;  ///< for delayed jobs that wait
   const std::shared_ptr<RunnableJobs> runnable_ = std::make_shared<RunnableJobs>();
   bool aborts_all_ = false;   ///< since the server ends, without a journal

@@ -12,14 +12,23 @@ namespace heistd {
 
 namespace asio = boost::asio;
 
-void JobService::restore_finished(Client& client, const Kind& kind, const StoredJob& stored,
-                                  std::shared_ptr<const JobResult> result) {
+std::shared_ptr<Job> JobService::restore_finished(Client& client, const Kind& kind,
+                                                  const StoredJob& stored,
+                                                  std::shared_ptr<const JobResult> result) {
   auto job = std::make_shared<Job>(stored.id, kind, stored.payload_bytes);
   job->signal_name = stored.signal_name;
   job->after = stored.after;
   job->request_id = stored.request_id;
   job->fixed_priority = stored.priority.value_or(client.default_priority());
   job->progress = std::make_shared<JobProgress>(client.counts_of(*job->fixed_priority));
+  job->note_attempts(stored);
+  client.jobs.add(job);
+  client.jobs.finish(*job, end_of(stored, std::move(result)));
+  if (is_shared()) client.jobs.drop(*job);
+  return job;
+}
+
+Job::End JobService::end_of(const StoredJob& stored, std::shared_ptr<const JobResult> result) {
   Job::End end{JobState::done, {}, std::move(result)};
   if (stored.state == StoredState::failed || stored.state == StoredState::dead) {
     end.state = stored.state == StoredState::dead ? JobState::dead : JobState::failed;
@@ -29,9 +38,7 @@ void JobService::restore_finished(Client& client, const Kind& kind, const Stored
     end.abort_reason = "the job was aborted before the server was started again";
     if (stored.error) end.failure.emplace(stored.error->code, stored.error->message);
   }
-  job->note_attempts(stored);
-  client.jobs.add(job);
-  client.jobs.finish(*job, std::move(end));
+  return end;
 }
 
 Result<Budget::Ticket> JobService::take_room(Client& client, const JobRequest& request,
@@ -86,6 +93,10 @@ void JobService::on_requeue(RequeuedJobs::iterator job,
     client.events.job_changed(summary_of(job->job, client));
   } catch (const std::bad_alloc&) {
     client.events.missed();
+  }
+  if (is_shared()) {
+    requeuing_.erase(job);
+    return tell_claimable();
   }
   requeued_.splice(requeued_.end(), requeuing_, job);
   post_waiting(client);
@@ -243,26 +254,32 @@ void JobService::tell_end(Client& client, const Job& job, JobEnd end) {
     return tell_retry(client, job, *failure, end.times);
   }
   const auto kept = std::make_shared<JobEnd>(std::move(end));
-  keeper_->end(job.id, job.attempts.latest, kept->outcome,
-               [this, &client, id = job.id, kept](JobJournal::Effect effect) {
-                 const auto ended = client.jobs.find(id);
-                 if (!ended || ended->finished()) return;
-                 if (effect == JobJournal::Effect::stored) {
-                   end_job(client, *ended, std::move(*kept));
-                 } else {
-                   finish_aborted(client, *ended, job_deleted);
-                 }
-               });
+  keeper_->end(
+      job.id, job.attempts.latest, kept->outcome,
+      [this, &client, id = job.id, run = job.unfinished->run, kept](JobJournal::Effect effect) {
+        const auto ended = find_run(client, id, run);
+        if (!ended) return;
+        if (effect == JobJournal::Effect::stored) {
+          end_job(client, *ended, std::move(*kept));
+        } else if (is_shared()) {
+          lose_attempt(client, id, ended->attempts.latest);
+        } else {
+          finish_aborted(client, *ended, job_deleted);
+        }
+      });
 }
 
 /// The journal decides whether another attempt is left.
 void JobService::tell_retry(Client& client, const Job& job, const JobFailure& why,
                             const JobTimes& times) {
   keeper_->retry(job.id, job.attempts.latest, why, backoff_(job.attempts.counted()),
-                 [this, &client, id = job.id, why, times](const std::optional<StoredJob>& stored) {
-                   const auto failed = client.jobs.find(id);
-                   if (!failed || failed->finished()) return;
-                   if (stored && stored->state == StoredState::queued) {
+                 [this, &client, id = job.id, run = job.unfinished->run, why,
+                  times](const std::optional<StoredJob>& stored) {
+                   const auto failed = find_run(client, id, run);
+                   if (!failed) return;
+                   if (is_shared() && stored && !is_end(stored->state)) {
+                     leave_to_others(client, *failed);
+                   } else if (stored && stored->state == StoredState::queued) {
                      try_again(client, *failed, *stored);
                    } else if (stored && stored->state == StoredState::dead) {
                      finish(client, *failed, {JobState::dead, times, nullptr, why});
@@ -307,11 +324,15 @@ void JobService::try_again(Client& client, Job& job, const StoredJob& stored) {
 }
 
 /// Of a job whose run has ended before the journal had counted its start, or the server heard of
-/// that. When the server ends meanwhile, the next one does it.
+/// that. When the server ends meanwhile, the next one does it. A claim goes back.
 void JobService::start_later(Client& client, Job& job, std::chrono::milliseconds pause) {
   ++job.unfinished->run;
   job.unfinished->run_place.reset();
   if (shutting_down()) return;
+  if (is_shared()) {
+    keeper_->release(job.id, job.attempts.latest);
+    return leave_to_others(client, job);
+  }
   keeper_->reread(job.id,
                   [this, &client, id = job.id, pause](const std::optional<StoredJob>& stored) {
                     const auto waits = client.jobs.find(id);
@@ -345,7 +366,7 @@ void JobService::put_off(Client& client, Job& job) {
   }
   const bool is_early = Clock::now() < job.runnable_at;
   finish(client, job, {is_early ? JobState::delayed : JobState::queued, {}});
-  client.jobs.drop(job);
+  if (!is_shared()) client.jobs.drop(job);
 }
 
 }  // namespace heistd

@@ -79,7 +79,7 @@ void JobService::restore(Client& client, const Kind& kind, const StoredJob& stor
 std::shared_ptr<Job> JobService::bring(Client& client, const StoredJob& stored) {
   if (auto posted = client.jobs.find(stored.id)) return posted;
   const auto* const waiting = client.waiting.find(stored.id);
-  if (waiting == nullptr) return nullptr;
+  if (waiting == nullptr) return is_shared() ? watch(client, stored) : nullptr;
   auto job = bring(client, request_of(stored, waiting->line->kind), stored.id,
                    static_cast<std::size_t>(stored.payload_bytes));
   if (job) note_attempts(client, *job, stored);
@@ -168,6 +168,9 @@ void JobService::post_read(Client& client, const JobId& id,
   const auto job = client.jobs.find(id);
   if (stored && stored->state == StoredState::queued) {
     post_stored(client, *stored);
+  } else if (is_shared()) {
+    forget_waiting(client, id);
+    hear_of(client, id);
   } else if (job && client.waiting.find(id) != nullptr) {
     finish_aborted(client, *job, job_deleted);
   } else {

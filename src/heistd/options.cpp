@@ -2,8 +2,10 @@
 #include <algorithm>
 #include <heistd/max_wait_option.hpp>
 #include <heistd/options.hpp>
+#include <heistd/postgresql/postgres_target.hpp>
 #include <heistd/served_names.hpp>
 #include <set>
+#include <stdexcept>
 #include <utility>
 
 namespace heistd {
@@ -133,6 +135,13 @@ void add_data(CLI::App& app, Options& options) {
            1, most_bytes);
   add_time(app, "--max-stored-age", options.stored.finished_age,
            "Milliseconds that it keeps a finished job", least_stored_age, most_stored_age);
+  app.add_option(
+         "--journal", options.journal,
+         "A database of PostgreSQL that keeps jobs for all servers that name it: they share "
+         "one queue. `heistd migrate` makes its tables. In the environment, HEISTD_JOURNAL")
+      ->type_name("postgresql://USER@HOST/DATABASE")
+      ->default_str("")
+      ->envname("HEISTD_JOURNAL");
 }
 
 void add_observation(CLI::App& app, Options& options) {
@@ -256,6 +265,21 @@ void check_operator(const Options& options) {
   if (!is_known) refuse("--operator", "there is no client " + name);
 }
 
+/// What is wrong with the string is said without it, as it may have a password.
+void check_journal(const Options& options) {
+  if (options.journal.empty()) return;
+  if (!options.data.empty()) {
+    refuse("--journal",
+           "--data is given as well, and jobs are kept either in a database or in a directory: "
+           "leave one of them out");
+  }
+  try {
+    const PostgresTarget readable(options.journal);
+  } catch (const std::invalid_argument& error) {
+    refuse("--journal", error.what());
+  }
+}
+
 void read_commands(const Raw& raw, Options& options) {
   for (const auto& text : raw.commands) {
     auto parsed = parse_command(text);
@@ -315,6 +339,7 @@ void parse(CLI::App& app, Options& options, Raw& raw, const KindTable& kinds) {
   check_operator(options);
   read_max_wait(raw, options);
   read_commands(raw, options);
+  check_journal(options);
   check_memory(options.limits, kinds);
   for (const auto* const option : app.get_options()) {
     options.given.emplace(option->get_name(), CLI::detail::join(option->results(), "\n"));

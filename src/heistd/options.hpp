@@ -30,6 +30,7 @@ struct Options {
   Limits limits;
   JournalBounds stored;     ///< of finished jobs, in the directory of the journal
   std::string data;         ///< the directory of the journal; empty: jobs end with the server
+  std::string journal;      ///< a connection string of PostgreSQL, with secrets; empty: none
   std::string config_file;  ///< of further options; empty: none
   std::string client_file;  ///< of more clients; empty: none
   std::vector<ClientSpec> clients;  ///< of that file and of the options

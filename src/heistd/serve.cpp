@@ -2,6 +2,7 @@
 #include <heistd/connection_thread.hpp>
 #include <heistd/descriptors.hpp>
 #include <heistd/journal/sqlite_database.hpp>
+#include <heistd/migrate_command.hpp>
 #include <heistd/openssl_memory.hpp>
 #include <heistd/options.hpp>
 #include <heistd/serve.hpp>
@@ -45,6 +46,7 @@ bool fit_connections(std::size_t& connections, std::size_t of_programs, unsigned
 }  // namespace
 
 int serve(int argc, const char* const* argv, KindTable kinds) {
+  if (asks_to_migrate(argc, argv)) return run_migrate(argc, argv);
   give_openssl_the_reserve();
   stop_counting_memory_of_sqlite();
   auto parsed = parse_options(argc, argv, kinds);

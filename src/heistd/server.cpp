@@ -76,11 +76,6 @@ std::optional<JobJournal::Disk> disk_of(const JobJournal* journal) {
   return journal == nullptr ? std::nullopt : journal->disk();
 }
 
-std::optional<JobKeeper> make_keeper(JobJournal* journal, const JobKeeper::Network& network) {
-  if (journal == nullptr) return std::nullopt;
-  return std::optional<JobKeeper>(std::in_place, *journal, network);
-}
-
 }  // namespace
 
 Server::Server(Options options, const KindTable& kinds)
@@ -101,7 +96,7 @@ Server::Server(Options options, const KindTable& kinds)
               [this](const heist::CloseReport& report) { finish_drain(report); }),
       cluster_(std::in_place, cluster_options(options_)),
       journal_(open_journal(options_)),
-      keeper_(make_keeper(journal_.get(), io_.get_executor())),
+      keeper_(make_keeper()),
       service_(cluster_->scheduler(), io_.get_executor(), keeper_ ? &*keeper_ : nullptr,
                options_.job_log),
       observer_(std::in_place,
@@ -120,7 +115,8 @@ Server::Server(Options options, const KindTable& kinds)
   service_.apply_limits(clients_);
   api_.set_end({.begin = [this] { start_drain("POST /drain"); },
                 .left = [this] { return drain_time_left(); }});
-  if (keeper_) restore(kinds);
+  if (journal_) restore(kinds);
+  if (shared_) share_queue(kinds);
   watch_threads();
   await_signal();
 }
@@ -132,6 +128,31 @@ void Server::watch_threads() {
   for (const auto& thread : threads_) {
     pulse_.watch([&io = thread->io()](auto answer) { asio::post(io, std::move(answer)); });
   }
+}
+
+/// Of what is lost the network's thread hears later: the journal's does not wait for it.
+void Server::open_shared_journal() {
+  if (options_.journal.empty()) return;
+  shared_.emplace(options_.journal, [this](const std::vector<JobId>& ids) {
+    asio::post(io_, [this, ids] {
+      if (claimer_) claimer_->lose(ids);
+    });
+  });
+}
+
+std::optional<JobKeeper> Server::make_keeper() {
+  open_shared_journal();
+  if (!journal_ && !shared_) return std::nullopt;
+  JobJournal& journal = shared_ ? shared_->journal() : *journal_;
+  return std::optional<JobKeeper>(std::in_place, journal, io_.get_executor(), shared_.has_value());
+}
+
+void Server::share_queue(const KindTable& kinds) {
+  claimer_.emplace(shared_->journal(), service_, clients_, kinds, cluster_->size());
+  service_.share_queue(kinds, [this] { claimer_->claim(); });
+  restore_names(service_, clients_, kinds);
+  std::cout << "heistd: shares the queue in PostgreSQL as " << shared_->node() << std::endl;
+  claimer_->start();
 }
 
 void Server::restore(const KindTable& kinds) {
@@ -301,6 +322,7 @@ void Server::start_drain(std::string_view why) {
   drain_start_ = Clock::now();
   finished_before_drain_ = service_.finished_count();
   service_.start_shutdown();
+  if (claimer_) claimer_->stop();
   observer_->end_trace();
   // Before all that might fail.
   close_when_no_job_is_left();

@@ -7,6 +7,7 @@
 #include <heist/agent_cluster.hpp>
 #include <heist/watchdog.hpp>
 #include <heistd/api.hpp>
+#include <heistd/claimer.hpp>
 #include <heistd/client.hpp>
 #include <heistd/closer.hpp>
 #include <heistd/connection_thread.hpp>
@@ -19,6 +20,7 @@
 #include <heistd/network_reserve.hpp>
 #include <heistd/observer.hpp>
 #include <heistd/options.hpp>
+#include <heistd/postgresql/shared_journal.hpp>
 #include <heistd/served_names.hpp>
 #include <heistd/service_pulse.hpp>
 #include <heistd/sessions.hpp>
@@ -68,7 +70,10 @@ class Server {
   void start_drain(std::string_view why);
   [[nodiscard]] std::chrono::milliseconds drain_time_left() const;
   void close_when_no_job_is_left();
+  void open_shared_journal();
+  [[nodiscard]] std::optional<JobKeeper> make_keeper();
   void restore(const KindTable& kinds);
+  void share_queue(const KindTable& kinds);
   void watch_threads();
   void abort_jobs();
   void await_journal();
@@ -99,8 +104,10 @@ class Server {
   std::optional<heist::Watchdog> watchdog_;
   /// With --data. It is there longer than what asks it, and not longer than the io_context.
   std::unique_ptr<JobJournal> journal_;
+  std::optional<SharedJournal> shared_;  ///< with --journal, instead of the other one
   std::optional<JobKeeper> keeper_;
   JobService service_;
+  std::optional<Claimer> claimer_;  ///< with --journal
   std::optional<Observer> observer_;
   Api api_;
   ServedNames names_;

@@ -37,6 +37,8 @@ class HeldJobs {
     return found != jobs_.end() && found->second.attempt == attempt ? &found->second : nullptr;
   }
 
+  [[nodiscard]] const std::unordered_map<JobId, HeldJob>& all() const noexcept { return jobs_; }
+
   /// Forgets those that are not among these, and says which they were; not those that are ending,
   /// which may have ended.   Errors: std::bad_alloc.
   [[nodiscard]] std::vector<JobId> keep_only(const std::unordered_map<JobId, Attempt>& known) {

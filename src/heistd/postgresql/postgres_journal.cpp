@@ -1,5 +1,4 @@
 #include <heistd/backoff.hpp>
-#include <heistd/limits.hpp>
 #include <heistd/postgresql/postgres_answers.hpp>
 #include <unordered_map>
 
@@ -28,7 +27,7 @@ AttemptPauses pauses_of(Backoff backoff) {
 constexpr PostgresStatement hold_session = {"hold_session", "SELECT hold_session()"};
 
 /// About a minute.
-constexpr unsigned renewals_for_a_sweep = 50;
+constexpr unsigned renewals_for_a_sweep = 20;
 /// So many lanes cost claims little.
 constexpr std::int32_t most_unused = 100;
 
@@ -98,8 +97,7 @@ void PostgresJournal::compare_claims(const PostgresRows& rows) {
     }
     known.emplace(id, attempt);
   }
-  const auto lost = held_.keep_only(known);
-  if (!lost.empty()) options_.on_lost(lost);
+  lose(held_.keep_only(known));
 }
 
 /// On a connection of its own, so that no batch is in its way.
@@ -127,8 +125,7 @@ void PostgresJournal::remove_unused() {
 void PostgresJournal::on_lapsed() {
   process_ = new_process();
   node_ = 0;
-  const auto lost = held_.keep_only({});
-  if (!lost.empty()) options_.on_lost(lost);
+  lose(held_.keep_only({}));
   written_.drop("the lease of this server has ended");
 }
 
@@ -155,33 +152,6 @@ JobJournal::Answer<std::vector<JobJournal::Submitted>> PostgresJournal::submit_a
         std::move(jobs), settle(std::move(resolver), [](std::vector<Submitted>& submitted) {
           return std::move(submitted);
         })});
-  });
-}
-
-JobJournal::Answer<std::optional<JobJournal::Started>> PostgresJournal::start(JobId id) {
-  static constexpr PostgresStatement statement = {"start", "SELECT * FROM start($1, $2, $3)"};
-  return write<std::optional<Started>>(
-      [id](bool again) {
-        PostgresCall call{statement};
-        call.parameters.add(uuid_or_none(id)).add(std::int32_t{block_bytes}).add(again);
-        return call;
-      },
-      [this, id](const PostgresRows& rows) -> std::optional<Started> {
-        if (rows.empty()) return std::nullopt;
-        const auto attempt = static_cast<Attempt>(rows.get<std::int32_t>(0, 0));
-        held_.add(id, {rows.get<PostgresDate>(0, 2), rows.get<std::int64_t>(0, 3),
-                       rows.get<std::int32_t>(0, 4), attempt});
-        const auto block = rows.get<std::optional<PostgresBytes>>(0, 1);
-        return Started{attempt, block ? std::string(block->bytes) : std::string()};
-      });
-}
-
-JobJournal::Answer<std::vector<ClaimedJob>> PostgresJournal::claim(ClaimWish wish) {
-  return answer<std::vector<ClaimedJob>>([this, wish = std::move(wish)](auto resolver) {
-    if (!lease_.holds()) return resolver->resolve(std::vector<ClaimedJob>());
-    requests_.ask(PostgresRequests::Other{
-        [this, wish](bool /*again*/) { return claims_.call(wish, held_, pauses_, clock()); },
-        settle(resolver, [this](const PostgresRows& rows) { return claims_.take(rows, held_); })});
   });
 }
 

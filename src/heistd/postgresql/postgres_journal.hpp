@@ -12,6 +12,7 @@
 #include <heistd/postgresql/postgres_session.hpp>
 #include <optional>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 namespace heistd {
@@ -38,6 +39,8 @@ class PostgresJournal : public JobJournal {
     /// These attempts are not this server's any more, which has to end them: it could not renew its
     /// lease, or the database has forgotten a claim. Called on the network's thread.
     std::function<void(const std::vector<JobId>&)> on_lost = [](const std::vector<JobId>&) {};
+    /// start() gives only jobs that were claimed, and others are not this server's to start.
+    bool starts_claims_only = false;
   };
 
   /// Begins to connect.
@@ -79,7 +82,32 @@ class PostgresJournal : public JobJournal {
   /// Claims the most urgent jobs of these kinds: of each priority no more than the agents that have
   /// nothing of that or of a more urgent one. Each claim counts an attempt, as start() does. None
   /// while the server has no lease. To be asked for again after the answer.
+  /// Until start() or release() is called for a claimed job, find() says that it is queued.
   [[nodiscard]] Answer<std::vector<ClaimedJob>> claim(ClaimWish wish);
+  /// From now on nothing is claimed, and what was claimed and has not been started goes back.
+  void stop_claims();
+
+  /// What others have done to the jobs that this server has claimed.
+  struct Look {
+    struct Lost {
+      JobId id;
+      Attempt attempt = 0;
+    };
+    struct Held {
+      JobId id;
+      Attempt attempt = 0;
+      heist::TaskPriority priority;  ///< now, of the job or of its signal
+    };
+    std::vector<Lost> lost;  ///< attempts that are not this server's any more
+    std::vector<Held> held;  ///< those that are
+  };
+  [[nodiscard]] Answer<Look> look();
+  /// Those of the jobs that have ended, or are not there any more.
+  [[nodiscard]] Answer<std::vector<JobId>> ended_of(std::vector<JobId> ids);
+  /// Aborts jobs that should have been started by now, a batch of them, and gives what is paused.
+  [[nodiscard]] Answer<std::vector<StoredPause>> expire_some();
+  /// Answered when all that was asked for before has been.
+  [[nodiscard]] Answer<Effect> flush();
 
  private:
   void begin_session();
@@ -102,6 +130,12 @@ class PostgresJournal : public JobJournal {
   Answer<T> end_by(JobId id, Attempt attempt, Make make, Read read);
   Answer<std::string> read_part(PostgresStatement statement, JobId id, ByteRange range);
   void count_late() noexcept;
+  std::vector<ClaimedJob> keep_claimed(std::vector<ClaimedJob> claimed);
+  std::optional<Started> start_claimed(const JobId& id);
+  void lose(const std::vector<JobId>& ids);
+  struct Asked;
+  static PostgresCall look_call(const std::vector<Asked>& asked);
+  Look compare(const std::vector<Asked>& asked, const PostgresRows& rows);
 
   const boost::asio::any_io_executor network_;
   const Options options_;
@@ -111,6 +145,8 @@ class PostgresJournal : public JobJournal {
   unsigned renewals_ = 0;
   HeldJobs held_;
   PostgresClaims claims_;
+  std::unordered_map<JobId, ClaimedJob> unstarted_;  ///< of those held: claimed
+  bool claims_ended_ = false;
   PostgresLease lease_;
   heist::detail::sync::atomic<std::uint64_t> late_ends_{0};
   PostgresRequests requests_;

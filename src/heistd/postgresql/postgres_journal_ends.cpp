@@ -35,6 +35,7 @@ JobJournal::Answer<T> PostgresJournal::end_attempt(JobId id, Attempt attempt, As
         }
         const HeldJob job = *held;
         held->is_ending = true;
+        unstarted_.erase(id);
         ask(job, [this, id, attempt, resolver](JournalResult<T> ended) {
           if (ended) held_.remove(id, attempt);
           if (ended && *ended == Effect::late) count_late();

@@ -69,17 +69,23 @@ JobJournal::Answer<std::vector<StoredSignal>> PostgresJournal::signals() {
 JobJournal::Answer<std::optional<StoredJob>> PostgresJournal::find(JobId id) {
   static constexpr PostgresStatement statement = {
       "find", "SELECT job.*, coalesce($2, clock_timestamp()) FROM stored job WHERE id = $1"};
-  return read<std::optional<StoredJob>>(
-      [this, id = std::move(id)] {
-        PostgresCall call{statement};
-        call.parameters.add(uuid_or_none(id)).add(clock());
-        return call;
-      },
-      [](const PostgresRows& rows) -> std::optional<StoredJob> {
-        auto jobs = read_jobs(rows);
-        if (jobs.empty()) return std::nullopt;
-        return std::move(jobs.front());
-      });
+  auto make = [this, id] {
+    PostgresCall call{statement};
+    call.parameters.add(uuid_or_none(id)).add(clock());
+    return call;
+  };
+  auto read = [](const PostgresRows& rows) -> std::optional<StoredJob> {
+    auto jobs = read_jobs(rows);
+    if (jobs.empty()) return std::nullopt;
+    return std::move(jobs.front());
+  };
+  return answer<std::optional<StoredJob>>([this, id, make, read](auto resolver) {
+    const auto claimed = unstarted_.find(id);
+    if (claimed != unstarted_.end()) {
+      return resolver->resolve(std::optional(claimed->second.job));
+    }
+    read_.ask(make(), settle(std::move(resolver), read));
+  });
 }
 
 JobJournal::Answer<std::size_t> PostgresJournal::count(Which which) {

@@ -13,7 +13,7 @@ PostgresLease::Clock::time_point PostgresLease::Clock::now() noexcept {
 void PostgresLease::renewed(Clock::time_point sent) {
   if (sent_ && sent <= *sent_) return;
   sent_ = sent;
-  call_at(renewal_, sent + lease_ / 8, [this] { on_renewal(); });
+  call_at(renewal_, sent + lease_ / 4, [this] { on_renewal(); });
   call_at(end_, sent + lease_ / 2, [this] { on_end(); });
 }
 

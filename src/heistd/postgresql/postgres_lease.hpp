@@ -11,7 +11,8 @@ namespace heistd {
 
 /// A server that does not renew its lease is taken for gone, and its jobs are given to others. So
 /// it gives its work up itself before that: when half of the lease is over since it has sent what
-/// renewed it last. It asks for that all the time, an eighth of the lease after the last time.
+/// renewed it last. It asks for that a quarter of the lease after the last time, and then each
+/// eighth until it has an answer.
 ///
 /// Thread: the executor's, on which all is called.   Blocks: never.
 class PostgresLease {

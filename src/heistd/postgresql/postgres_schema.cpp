@@ -1,65 +1,122 @@
 #include <libpq-fe.h>
 
+#include <array>
 #include <heistd/postgresql/postgres_schema.hpp>
 #include <heistd/postgresql/postgres_target.hpp>
 #include <heistd/postgresql/sql_files.hpp>
 #include <memory>
+#include <string_view>
+#include <utility>
 
 namespace heistd {
 namespace {
 
+struct EndConnection {
+  void operator()(::PGconn* connection) const noexcept { ::PQfinish(connection); }
+};
+using Connection = std::unique_ptr<::PGconn, EndConnection>;
+
+/// What the string says goes before the time, which libpq would not bound by itself.
+Connection connect(const std::string& target) {
+  constexpr std::array keys{"connect_timeout", "dbname", static_cast<const char*>(nullptr)};
+  const std::array values{"10", target.c_str(), static_cast<const char*>(nullptr)};
+  return Connection(::PQconnectdbParams(keys.data(), values.data(), 1));
+}
+
+/// What the server or libpq has said, in one line.
+std::string text_of(const char* message) {
+  std::string text(message);
+  while (text.ends_with('\n')) text.pop_back();
+  for (auto& letter : text) {
+    if (letter == '\n') letter = ' ';
+  }
+  return text;
+}
+
+std::string remedy_for(std::string_view sqlstate) {
+  constexpr std::string_view no_rights = "42501";
+  if (sqlstate != no_rights) return "";
+  return "; name a user who may create schemas in this database (GRANT CREATE ON DATABASE), or "
+         "have its owner run this";
+}
+
 /// One connection, on which one statement runs after the other.
-class Migration {
+class SchemaSession {
  public:
-  explicit Migration(const std::string& target) : connection_(::PQconnectdb(target.c_str())) {
-    if (::PQstatus(connection_.get()) != CONNECTION_OK) {
-      throw SchemaRefused("the database cannot be reached: " + message());
-    }
+  explicit SchemaSession(const std::string& target) : connection_(connect(target)) {
+    if (::PQstatus(connection_.get()) == CONNECTION_OK) return;
+    throw SchemaRefused(
+        "the database cannot be reached: " + text_of(::PQerrorMessage(connection_.get())) +
+        "; see that it runs, and that its host, port, name, user and password "
+        "are right");
   }
 
-  /// The first column of the first row; empty without one.
-  std::string run(const char* statements) {
+  /// The first column of the first row; empty without one. `what` says what it was for, if it
+  /// fails.
+  std::string run(const char* statements, const char* what) {
     const Result result(::PQexec(connection_.get(), statements));
     const auto status = ::PQresultStatus(result.get());
-    if (status != PGRES_COMMAND_OK && status != PGRES_TUPLES_OK) {
-      throw SchemaRefused("the schema \"heistd\" cannot be made; nothing was changed: " +
-                          message());
-    }
+    if (status != PGRES_COMMAND_OK && status != PGRES_TUPLES_OK) refuse(result.get(), what);
     return ::PQntuples(result.get()) > 0 ? ::PQgetvalue(result.get(), 0, 0) : "";
+  }
+
+  /// Of the schema; 0 without one.
+  int version() {
+    constexpr auto what = "the version of the schema \"heistd\" cannot be read: ";
+    if (run("SELECT to_regclass('heistd.version')", what).empty()) return 0;
+    return std::stoi(run("SELECT number FROM heistd.version", what));
   }
 
  private:
   struct End {
-    void operator()(::PGconn* connection) const noexcept { ::PQfinish(connection); }
     void operator()(::PGresult* result) const noexcept { ::PQclear(result); }
   };
   using Result = std::unique_ptr<::PGresult, End>;
 
-  [[nodiscard]] std::string message() const { return ::PQerrorMessage(connection_.get()); }
+  [[noreturn]] void refuse(const ::PGresult* result, const char* what) const {
+    const char* const sqlstate = ::PQresultErrorField(result, PG_DIAG_SQLSTATE);
+    throw SchemaRefused(what + text_of(::PQerrorMessage(connection_.get())) +
+                        remedy_for(sqlstate == nullptr ? "" : sqlstate));
+  }
 
-  std::unique_ptr<::PGconn, End> connection_;
+  Connection connection_;
 };
+
+[[noreturn]] void refuse_newer(int found) {
+  throw SchemaRefused("a newer version of heistd has made the schema of this database (" +
+                      std::to_string(found) + "; this program knows " +
+                      std::to_string(schema_version) + "): use that version");
+}
 
 }  // namespace
 
 int migrate(const std::string& target) {
+  constexpr auto what = "the schema \"heistd\" cannot be made, and nothing was changed: ";
   const PostgresTarget readable(target);  // says what is wrong without a password in it
-  Migration migration(target);
-  migration.run("SET client_min_messages = warning; BEGIN");
-  migration.run("SELECT pg_advisory_xact_lock(hashtext('heistd.migrate'))");
-  const bool is_new = migration.run("SELECT to_regclass('heistd.version')").empty();
-  const int found = is_new ? 0 : std::stoi(migration.run("SELECT number FROM heistd.version"));
-  if (found > schema_version) {
-    throw SchemaRefused("a newer version of heistd has made the schema of this database (" +
-                        std::to_string(found) + "): use that version");
-  }
+  SchemaSession session(target);
+  session.run("SET client_min_messages = warning; BEGIN", what);
+  session.run("SELECT pg_advisory_xact_lock(hashtext('heistd.migrate'))", what);
+  const int found = session.version();
+  if (found > schema_version) refuse_newer(found);
   if (found == schema_version) return found;  // functions that others use stay as they are
-  if (is_new) migration.run("CREATE SCHEMA heistd");
-  migration.run("SET LOCAL search_path = heistd");
-  if (is_new) migration.run(sql_tables);
-  for (const auto* const functions : sql_functions) migration.run(functions);
-  migration.run("COMMIT");
+  if (found == 0) session.run("CREATE SCHEMA heistd", what);
+  session.run("SET LOCAL search_path = heistd", what);
+  if (found == 0) session.run(sql_tables, what);
+  for (const auto* const functions : sql_functions) session.run(functions, what);
+  session.run("COMMIT", what);
   return found;
+}
+
+void check_schema(const std::string& target) {
+  const PostgresTarget readable(target);
+  const int found = SchemaSession(target).version();
+  if (found > schema_version) refuse_newer(found);
+  if (found == schema_version) return;
+  throw SchemaRefused((found == 0
+                           ? std::string("the database has no schema of heistd's")
+                           : "the schema of this database is of version " + std::to_string(found) +
+                                 ", and this program needs " + std::to_string(schema_version)) +
+                      ": run heistd migrate with the same --journal");
 }
 
 }  // namespace heistd

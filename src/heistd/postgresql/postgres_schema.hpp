@@ -23,4 +23,10 @@ class SchemaRefused : public std::runtime_error {
 /// Errors: SchemaRefused; std::invalid_argument for a target that cannot be read.
 int migrate(const std::string& target);
 
+/// Sees whether a server of this program can use the database as it is.
+///
+/// Thread: any.   Blocks: until the database has answered.
+/// Errors: as of migrate(); SchemaRefused when the schema has another version, or is not there.
+void check_schema(const std::string& target);
+
 }  // namespace heistd

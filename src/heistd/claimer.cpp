@@ -1,0 +1,187 @@
+#include <heistd/claimer.hpp>
+#include <heistd/job_request.hpp>
+#include <iostream>
+#include <new>
+#include <utility>
+
+namespace heistd {
+namespace {
+
+/// So that claims, what comes with every few of them, and renewals of the lease are no more than one
+/// statement a second.
+constexpr std::chrono::milliseconds heartbeat{1900};
+constexpr std::size_t beats_between_sweeps = 5;
+
+}  // namespace
+
+Claimer::Claimer(PostgresJournal& journal, JobService& service, const ClientTable& clients,
+                 const KindTable& kinds, std::size_t agents)
+    : journal_(journal),
+      service_(service),
+      keeper_(*service.keeper()),
+      clients_(clients),
+      kinds_(kinds),
+      wish_{agents, {}},
+      timer_(keeper_.network()) {
+  for (const auto& [name, kind] : kinds.all()) wish_.kinds.push_back(name);
+}
+
+void Claimer::stop() {
+  has_ended_ = true;
+  timer_.cancel();
+  journal_.stop_claims();
+}
+
+/// What there is no memory for now is done at the next heartbeat.
+template <class Step>
+void Claimer::try_to(Step step) noexcept {
+  try {
+    step();
+  } catch (const std::bad_alloc&) {
+    return;
+  }
+}
+
+void Claimer::claim() noexcept {
+  claims_again_ = true;
+  if (is_claiming_ || has_ended_) return;
+  try_to([this] { ask_for_jobs(); });
+}
+
+void Claimer::ask_for_jobs() {
+  claims_again_ = false;
+  keeper_.when(journal_.claim(wish_), [this](const auto& claimed) {
+    is_claiming_ = false;
+    on_claimed(claimed);
+    if (claims_again_) claim();
+  });
+  is_claiming_ = true;
+}
+
+void Claimer::on_claimed(const JournalResult<std::vector<ClaimedJob>>& claimed) {
+  note_connection(claimed);
+  if (!claimed || claimed->empty()) return;
+  Client* latest = nullptr;
+  bool has_signals = false;
+  for (const auto& [job, block] : *claimed) {
+    auto* const client = take(job);
+    if (client == nullptr) continue;
+    latest = client;
+    has_signals |= !job.signal_name.empty();
+  }
+  if (latest != nullptr) service_.post_waiting(*latest);
+  if (has_signals) look();  // for the priority that others may have given them
+}
+
+/// Whose job it is; null: it goes back to the queue.
+Client* Claimer::take(const StoredJob& job) {
+  auto* const client = clients_.find(job.client);
+  const auto* const kind = kinds_.find(job.kind);
+  try {
+    if (client != nullptr && kind != nullptr && takes(*kind, job.parameters)) {
+      service_.take_claimed(*client, *kind, job);
+      return client;
+    }
+    say_stranger(job);
+  } catch (const std::bad_alloc&) {
+    // Others may have more memory.
+  }
+  static_cast<void>(journal_.release(job.id, job.attempt));
+  return nullptr;
+}
+
+/// Once for each client, as it will come again and again.
+void Claimer::say_stranger(const StoredJob& job) {
+  if (!strangers_.insert(job.client).second) return;
+  std::cerr << "heistd: job " << job.id << " goes back to the queue: this server has no client "
+            << job.client << ", or its " << job.kind << " jobs have other parameters; all servers "
+            << "of a queue are to have the same clients and kinds" << std::endl;
+}
+
+void Claimer::lose(const std::vector<JobId>& ids) noexcept {
+  std::cerr << "heistd: the lease of this server was not renewed in time: its " << ids.size()
+            << " jobs are aborted here, and other servers go on with them" << std::endl;
+  for (const auto& id : ids) {
+    try_to([this, &id] {
+      if (auto* const client = JobService::client_of(clients_, id)) {
+        service_.leave_to_others(*client, id);
+      }
+    });
+  }
+}
+
+/// Once when it is lost, and once when it is there again.
+void Claimer::note_connection(const JournalResult<std::vector<ClaimedJob>>& claimed) {
+  if (std::exchange(is_connected_, claimed.has_value()) == claimed.has_value()) return;
+  if (claimed) {
+    std::cerr << "heistd: jobs can be claimed again" << std::endl;
+  } else {
+    std::cerr << "heistd: jobs cannot be claimed: " << describe(claimed.error()) << std::endl;
+  }
+}
+
+void Claimer::beat() noexcept {
+  if (has_ended_) return;
+  claim();
+  try_to([this] { look(); });
+  try_to([this] { ask_about_watched(); });
+  if (++beats_ % beats_between_sweeps == 0) try_to([this] { sweep(); });
+  await_beat();
+}
+
+void Claimer::sweep() {
+  keeper_.when(journal_.expire_some(),
+               [this](const JournalResult<std::vector<StoredPause>>& pauses) {
+                 if (pauses) service_.note_pauses(clients_, *pauses);
+               });
+}
+
+void Claimer::await_beat() {
+  timer_.expires_after(heartbeat);
+  timer_.async_wait([this](const boost::system::error_code& error) {
+    if (!error) beat();
+  });
+}
+
+void Claimer::look() {
+  if (is_looking_) return;
+  keeper_.when(journal_.look(), [this](const JournalResult<PostgresJournal::Look>& seen) {
+    is_looking_ = false;
+    if (seen) on_look(*seen);
+  });
+  is_looking_ = true;
+}
+
+/// What nobody here knows goes back: it was to do so before, and that has failed.
+void Claimer::on_look(const PostgresJournal::Look& seen) {
+  for (const auto& [id, attempt] : seen.lost) {
+    if (auto* const client = JobService::client_of(clients_, id)) {
+      service_.lose_attempt(*client, id, attempt);
+    }
+  }
+  for (const auto& [id, attempt, priority] : seen.held) {
+    if (auto* const client = JobService::client_of(clients_, id)) {
+      service_.note_priority(*client, id, priority);
+    } else {
+      static_cast<void>(journal_.release(id, attempt));
+    }
+  }
+}
+
+void Claimer::ask_about_watched() {
+  auto ids = service_.watched();
+  if (ids.empty() || is_asking_about_watched_) return;
+  keeper_.when(journal_.ended_of(std::move(ids)),
+               [this](const JournalResult<std::vector<JobId>>& ended) {
+                 is_asking_about_watched_ = false;
+                 if (!ended) return;
+                 for (const auto& id : *ended) {
+                   if (auto* const client = JobService::client_of(clients_, id)) {
+                     service_.hear_of(*client, id);
+                   }
+                 }
+               });
+  is_asking_about_watched_ = true;
+}
+
+}  // namespace heistd

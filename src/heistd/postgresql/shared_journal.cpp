@@ -1,0 +1,68 @@
+#include <pthread.h>
+#include <unistd.h>
+
+#include <array>
+#include <chrono>
+#include <exception>
+#include <heistd/postgresql/postgres_schema.hpp>
+#include <heistd/postgresql/shared_journal.hpp>
+#include <iostream>
+#include <utility>
+
+namespace heistd {
+namespace {
+
+/// It is renewed after a quarter of that, so that an idle server asks less than once a second.
+constexpr std::chrono::seconds lease{12};
+
+/// One for each process, as a name that two servers have would be one server's for the database.
+std::string node_name() {
+  std::array<char, 256> host{};
+  ::gethostname(host.data(), host.size() - 1);
+  return std::string(host.data()) + ":" + make_job_id();
+}
+
+/// The text of the error never has the string, which may have a password.
+std::string usable(const std::string& target) {
+  try {
+    check_schema(target);
+  } catch (const std::exception& error) {
+    throw std::runtime_error(std::string("--journal: ") + error.what());
+  }
+  return target;
+}
+
+}  // namespace
+
+SharedJournal::SharedJournal(const std::string& target,
+                             std::function<void(const std::vector<JobId>&)> on_lost)
+    : node_(node_name()) {
+  journal_.emplace(io_.get_executor(),
+                   PostgresJournal::Options{.target = PostgresTarget(usable(target)),
+                                            .node = node_,
+                                            .lease = lease,
+                                            .on_lost = std::move(on_lost),
+                                            .starts_claims_only = true});
+  thread_ = std::thread([this] { run(); });
+  ::pthread_setname_np(thread_.native_handle(), "heistd-queue");
+}
+
+SharedJournal::~SharedJournal() {
+  static_cast<void>(journal_->flush().get());
+  io_.stop();
+  thread_.join();
+  journal_.reset();
+}
+
+/// Without memory for what an event asks for, the next one goes on.
+void SharedJournal::run() noexcept {
+  while (!io_.stopped()) {
+    try {
+      io_.run();
+    } catch (const std::exception& error) {
+      std::cerr << "heistd: the journal in PostgreSQL: " << error.what() << std::endl;
+    }
+  }
+}
+
+}  // namespace heistd

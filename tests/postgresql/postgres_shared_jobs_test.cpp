@@ -1,0 +1,115 @@
+// What a server hears of the jobs that it has claimed, and how it gives them back.
+#include <gmock/gmock.h>
+
+#include "heistd/journal/journal_fixture.hpp"
+
+namespace heistd {
+namespace {
+
+using heist::TaskPriority;
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+class PostgresSharedJobs : public testing::Test {
+ protected:
+  PostgresSharedJobs() {
+    for (auto* const journal : {&one, &two}) said(journal->abort(id_of(0), {}));  // its session is
+  }
+  void submit(int number, std::chrono::milliseconds ttl = std::chrono::hours(1)) {
+    auto job = new_job(number);
+    job.ttl = ttl;
+    EXPECT_EQ(said(one.submit(std::move(job))).acceptance, Acceptance::accepted);
+  }
+  static std::size_t claim(PostgresJournal& journal, std::size_t agents = 9) {
+    return said(journal.claim({agents, {"digest"}})).size();
+  }
+  static StoredState state(PostgresJournal& journal, int number) {
+    return said(journal.find(id_of(number))).value().state;
+  }
+  static std::vector<JobId> lost(PostgresJournal& journal) {
+    std::vector<JobId> ids;
+    for (const auto& lost : said(journal.look()).lost) ids.push_back(lost.id);
+    return ids;
+  }
+
+  InPostgres database;
+  SystemTime now{std::chrono::hours(24 * 365 * 50)};
+  PostgresOnItsThread one{[this] { return now; }, "one"};
+  PostgresOnItsThread two{[this] { return now; }, "two"};
+};
+
+TEST_F(PostgresSharedJobs, start_when_a_job_was_claimed_then_the_claim_was_the_attempt) {
+  submit(1);
+  EXPECT_EQ(claim(two), 1U);
+  EXPECT_EQ(state(two, 1), StoredState::queued);
+  EXPECT_EQ(state(one, 1), StoredState::running);
+  const auto started = said(two.start(id_of(1)));
+  ASSERT_TRUE(started);
+  EXPECT_EQ(started->attempt, 1U);
+  EXPECT_EQ(started->block, "bytes");
+  EXPECT_EQ(state(two, 1), StoredState::running);
+  EXPECT_EQ(said(two.complete(id_of(1), 1, {})), Effect::stored);
+}
+
+TEST_F(PostgresSharedJobs, look_when_another_server_aborts_a_job_then_it_is_lost_once) {
+  submit(1);
+  submit(2);
+  EXPECT_EQ(claim(two), 2U);
+  EXPECT_THAT(lost(two), IsEmpty());
+  said(one.abort(id_of(1), aborted_because("a test")));
+  EXPECT_THAT(lost(two), ElementsAre(id_of(1)));
+  EXPECT_THAT(lost(two), IsEmpty());
+  EXPECT_FALSE(said(two.start(id_of(1))));
+  EXPECT_EQ(claim(two, 1), 0U);  // the other one has its agent
+}
+
+TEST_F(PostgresSharedJobs, look_when_another_server_sets_a_priority_then_it_says_so) {
+  submit(1);
+  EXPECT_EQ(claim(two), 1U);
+  said(one.set_priority(id_of(1), TaskPriority::user_blocking));
+  const auto seen = said(two.look());
+  ASSERT_EQ(seen.held.size(), 1U);
+  EXPECT_EQ(seen.held[0].id, id_of(1));
+  EXPECT_EQ(seen.held[0].priority, TaskPriority::user_blocking);
+}
+
+TEST_F(PostgresSharedJobs, stop_claims_then_what_was_not_started_goes_back_and_nothing_comes) {
+  submit(1);
+  submit(2);
+  EXPECT_EQ(claim(two), 2U);
+  EXPECT_TRUE(said(two.start(id_of(1))));
+  two.stop_claims();
+  said(two.flush());
+  EXPECT_EQ(state(one, 1), StoredState::running);
+  EXPECT_EQ(state(one, 2), StoredState::queued);
+  EXPECT_EQ(claim(two), 0U);
+  EXPECT_EQ(claim(one), 1U);
+}
+
+TEST_F(PostgresSharedJobs, ended_of_then_those_that_have_ended_or_are_gone) {
+  for (int number = 1; number <= 3; ++number) submit(number);
+  said(one.abort(id_of(1), {}));
+  said(one.abort(id_of(2), {}));
+  said(one.purge(id_of(2)));
+  EXPECT_THAT(said(two.ended_of({id_of(1), id_of(2), id_of(3)})),
+              testing::UnorderedElementsAre(id_of(1), id_of(2)));
+}
+
+TEST_F(PostgresSharedJobs, expire_some_then_late_jobs_are_aborted_unless_claimed) {
+  submit(1, milliseconds(10));
+  EXPECT_EQ(claim(two), 1U);
+  submit(2, milliseconds(10));
+  submit(3);
+  now += milliseconds(10);
+  said(one.set_pause({"alice", StoredPause::Of::kind, "digest"}, true, TaskPriority::background));
+  const auto pauses = said(two.expire_some());
+  ASSERT_EQ(pauses.size(), 1U);
+  EXPECT_EQ(pauses[0].name, "digest");
+  const auto late = said(one.find(id_of(2))).value();
+  EXPECT_EQ(late.error.value_or(StoredError()).code, "expired");
+  EXPECT_EQ(state(one, 1), StoredState::running);
+  EXPECT_EQ(state(one, 3), StoredState::queued);
+}
+
+}  // namespace
+}  // namespace heistd
