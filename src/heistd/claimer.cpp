@@ -7,8 +7,8 @@
 namespace heistd {
 namespace {
 
-/// So that claims, what comes with every few of them, and renewals of the lease are no more than one
-/// statement a second.
+/// So that claims, what comes with every few of them, and renewals of the lease are no more than
+/// one statement a second.
 constexpr std::chrono::milliseconds heartbeat{1900};
 constexpr std::size_t beats_between_sweeps = 5;
 
