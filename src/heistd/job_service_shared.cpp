@@ -17,7 +17,9 @@ Result<std::shared_ptr<Job>> JobService::submit_shared(Client& client, const Job
   tell_claimable();
   if (!request.wait.any()) return nullptr;
   try {
-    return watch(client, request, id, bytes);
+    auto job = watch(client, request, id, bytes);
+    if (job) client.events.job_changed(*job);
+    return job;
   } catch (const std::bad_alloc&) {
     return out_of_memory();
   }
@@ -74,7 +76,11 @@ void JobService::take_claimed(Client& client, const Kind& kind, const StoredJob&
   claimed.delay = {};
   claimed.ttl.reset();
   const auto known = client.jobs.find(stored.id);
-  if (known) stop_run(client, *known);
+  if (known) {
+    known->expires_at.reset();
+    known->runnable_at = std::min(known->runnable_at, Clock::now());
+    stop_run(client, *known);
+  }
   restore(client, kind, claimed);
   if (!known) return;
   client.waiting.note_job(*client.waiting.find(stored.id));

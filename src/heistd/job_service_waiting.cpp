@@ -43,6 +43,7 @@ Result<std::shared_ptr<JobLine>> JobService::line_of(Client& client, const std::
 Result<std::shared_ptr<Job>> JobService::submit_kept(Client& client, const JobRequest& request,
                                                      const JobId& id, std::size_t bytes,
                                                      Budget::Ticket ticket) {
+  if (is_shared()) return submit_shared(client, request, id, bytes);
   try {
     const auto line = line_of(client, request.signal_name, request.priority, *request.kind);
     if (!line) return line.error();

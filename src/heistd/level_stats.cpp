@@ -13,7 +13,7 @@ using std::chrono::nanoseconds;
 void DurationHistogram::add(nanoseconds duration) noexcept {
   histogram_(static_cast<double>(duration.count()));
   max_ = std::max(max_, duration);
-  sum_ += duration;
+  sum_ += std::min(duration, nanoseconds::max() - sum_);  // it holds 292 years of all jobs together
   ++count_;
 }
 

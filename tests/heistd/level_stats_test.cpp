@@ -39,6 +39,13 @@ TEST(DurationHistogram, add_when_out_of_range_then_counted_at_the_ends) {
   EXPECT_EQ(histogram.quantile(1.0), 3h);
 }
 
+TEST(DurationHistogram, add_when_the_sum_is_too_large_then_it_stays_at_the_largest) {
+  DurationHistogram histogram;
+  histogram.add(nanoseconds::max());
+  histogram.add(1h);
+  EXPECT_EQ(histogram.for_metrics().sum(), nanoseconds::max());
+}
+
 TEST(DurationHistogram, for_metrics_when_spread_then_each_is_in_a_bucket_of_its_length) {
   DurationHistogram histogram;
   for (const auto duration :

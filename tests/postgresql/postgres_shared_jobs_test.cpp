@@ -63,6 +63,14 @@ TEST_F(PostgresSharedJobs, look_when_another_server_aborts_a_job_then_it_is_lost
   EXPECT_EQ(claim(two, 1), 0U);  // the other one has its agent
 }
 
+TEST_F(PostgresSharedJobs, abort_when_a_claimed_job_has_not_started_then_find_says_so) {
+  submit(1);
+  EXPECT_EQ(claim(two), 1U);
+  said(two.abort(id_of(1), aborted_because("a test")));
+  EXPECT_EQ(state(two, 1), StoredState::aborted);
+  EXPECT_FALSE(said(two.start(id_of(1))));
+}
+
 TEST_F(PostgresSharedJobs, look_when_another_server_sets_a_priority_then_it_says_so) {
   submit(1);
   EXPECT_EQ(claim(two), 1U);

@@ -129,6 +129,7 @@ class PostgresJournal : public JobJournal {
   template <class T, class Make, class Read>
   Answer<T> end_by(JobId id, Attempt attempt, Make make, Read read);
   Answer<std::string> read_part(PostgresStatement statement, JobId id, ByteRange range);
+  void forget(const JobId& id) noexcept;
   void count_late() noexcept;
   std::vector<ClaimedJob> keep_claimed(std::vector<ClaimedJob> claimed);
   std::optional<Started> start_claimed(const JobId& id);

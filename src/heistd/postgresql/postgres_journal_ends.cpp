@@ -44,6 +44,12 @@ JobJournal::Answer<T> PostgresJournal::end_attempt(JobId id, Attempt attempt, As
       });
 }
 
+/// The job has ended, whatever was done with it here.
+void PostgresJournal::forget(const JobId& id) noexcept {
+  held_.remove(id);
+  unstarted_.erase(id);
+}
+
 void PostgresJournal::count_late() noexcept {
   late_ends_.fetch_add(1, heist::detail::sync::relaxed);  // relaxed: only a number
 }
@@ -111,7 +117,7 @@ JobJournal::Answer<Ended> PostgresJournal::abort(JobId id, StoredError why) {
       },
       [this, id](const PostgresRows& rows) {
         auto ended = read_ended(rows);
-        if (ended == Effect::stored) held_.remove(id);
+        if (ended == Effect::stored) forget(id);
         return ended;
       });
 }
@@ -164,6 +170,7 @@ JobJournal::Answer<JobJournal::Reclaimed> PostgresJournal::reclaim(Backoff backo
       },
       [this](const PostgresRows& rows) {
         held_.clear();
+        unstarted_.clear();
         return Reclaimed{static_cast<std::size_t>(rows.get<std::int64_t>(0, 0)),
                          static_cast<std::size_t>(rows.get<std::int64_t>(0, 1))};
       });
@@ -193,7 +200,7 @@ JobJournal::Answer<Ended> PostgresJournal::drop_signal(std::string client, std::
       },
       [this](const PostgresRows& rows) {
         for (const auto& id : rows.get<std::vector<PostgresUuid>>(0, 3)) {
-          held_.remove(id_of_uuid(id));
+          forget(id_of_uuid(id));
         }
         return read_ended(rows);
       });

@@ -118,6 +118,28 @@ class Shared(Cluster):
         self.assertEqual(self.one.finished(second)["state"], "done")
         self.assertEqual(self.other.state(first), "done")
 
+    def test_follower_asked_for_at_full_server_runs_elsewhere(self):
+        jobs = self.fill()
+        first = self.one.accepted("/jobs/digest?priority=background", b"abc")
+        second = self.one.accepted(f"/jobs/digest?priority=background&after={first.rsplit('/')[-1]}", b"abc")
+        self.assertEqual(self.one.state(second), "delayed")
+        for job in jobs:
+            if self.other.get(job).json["queue_delay_us"] is not None:
+                self.other.request("DELETE", job)
+        self.assertEqual(self.one.finished(second)["state"], "done")
+        self.assertEqual(self.other.level("background")["done"], 2)
+        self.assertEqual(self.one.request("GET", "/stats").json["levels"][0]["depth"], 0)
+
+    def test_claimed_job_is_not_late_for_the_server_that_took_it_in(self):
+        jobs = self.fill()
+        job = self.one.accepted("/jobs/sleep?ttl=3000")
+        elsewhere = next(job for job in jobs if self.other.get(job).json["queue_delay_us"] is not None)
+        self.other.request("DELETE", elsewhere)
+        until(lambda: self.other.state(job) == "running", "the job to run elsewhere")
+        later = self.one.accepted("/jobs/sleep?ttl=3000")
+        self.assertEqual(self.other.finished(later)["error"]["code"], "expired")
+        self.assertEqual(self.one.state(job), "running")
+
     def test_job_fails_when_its_time_to_start_is_over(self):
         self.fill()
         job = self.one.accepted("/jobs/digest?ttl=100")
