@@ -222,7 +222,7 @@ Result<Api::Step> Api::store_erasure(const Route& route, Client& client) {
     return Step(storing(journal.drop_signal(client.name, route.name),
                         [this, route, &client](JobJournal::Effect effect) -> Outcome {
                           auto erased = handle_plain(route, client);
-                          // Only other servers had jobs of it.
+                          // Only other servers had jobs of this signal.
                           const bool is_gone = effect == JobJournal::Effect::stored;
                           if (!erased && is_gone) return json_reply(200, {{"signal", route.name}});
                           return as_outcome(std::move(erased));
