@@ -30,6 +30,9 @@ class WaitCore;
 /// I2      The coroutine watches signals after it has joined the line, so that an aborter meets
 ///         only waiters in the line.
 /// Lifetime  shares of the promise: the coroutine's, the line's, and one for each watched signal.
+///         The server may take an aborted waiter out after the coroutine and its loop have gone. So
+///         enders never ask the scheduler in `state_`; a waiter keeps that one's ceiling.
+/// Proof   stress/model/models/channels.cpp, primitives.cpp; stress/channel_stress.cpp
 class HEIST_EXPORT Waiter {
  public:
   Waiter(const Waiter&) = delete;
@@ -88,7 +91,8 @@ class HEIST_EXPORT Waiter {
   PromiseStateBase& promise_;
   void (*const fulfil_)(Waiter&) noexcept;
   CapturedState state_;
-  std::array<Watch, 2> watches_;  ///< the coroutine's
+  std::array<Watch, 2> watches_;                        ///< the coroutine's
+  TaskPriority ceiling_ = TaskPriority::user_blocking;  ///< of the coroutine's scheduler (SEC-1)
   sync::atomic<bool> claimed_{false};
 
   // The following belong to the line.

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <heist/detail/listener.hpp>
 #include <heist/detail/node_memory.hpp>
 #include <heist/detail/wait_core.hpp>
@@ -29,7 +30,10 @@ const SchedulingState& state_here() {
 }  // namespace
 
 Waiter::Waiter(WaitCore& core, PromiseStateBase& promise, void (*fulfil)(Waiter&) noexcept)
-    : core_(core), promise_(promise), fulfil_(fulfil), state_(state_here()) {}
+    : core_(core), promise_(promise), fulfil_(fulfil), state_(state_here()) {
+  const SchedulerCore* const scheduler = state_.state().scheduler;
+  if (scheduler != nullptr) ceiling_ = scheduler->ceiling;
+}
 
 bool Waiter::follows_signal() const noexcept {
   const SignalCore* const source = state_.state().priority_source;
@@ -40,7 +44,7 @@ TaskPriority Waiter::priority() const noexcept {
   const SchedulingState& state = state_.state();
   const TaskPriority asked =
       follows_signal() ? state.priority_source->scheduling_priority() : state.priority;
-  return state.scheduler != nullptr ? state.scheduler->capped(asked) : asked;
+  return std::min(asked, ceiling_);
 }
 
 void Waiter::watch(SignalCore* signal) {

@@ -170,6 +170,23 @@ HEIST_MODEL_PROGRAM(value_sent_against_the_close_of_a_loop, 2) {
   check(lost.value + next.value == 1, "the value is received once");
 }
 
+/// A wait is aborted and its loop ends while a value is sent: whoever takes the waiter out of the
+/// line then asks that loop for nothing.
+HEIST_MODEL_PROGRAM(value_sent_against_an_abort_and_the_end_of_a_loop, 2) {
+  const Channel<int> channel(1);
+  std::optional<EventLoop> loop(std::in_place, on_virtual_clock());
+  Received received;
+  AbortController controller;
+  post_receive(*loop, channel, received, controller.signal());
+  loop->run_until_idle();
+  spawn_send(channel, 1);
+  controller.abort();
+  loop->run_until_idle();
+  loop.reset();
+  if (!join_all()) return;
+  check(received.value + channel.try_receive().value_or(0) == 1, "the value is received once");
+}
+
 /// A coroutine comes for room while a value is received.
 HEIST_MODEL_PROGRAM(room_made_against_a_wait, 2) {
   const Channel<int> channel(1);
