@@ -13,10 +13,6 @@ constexpr std::chrono::milliseconds time_to_gather{2};
 
 JournalError error_of_memory() noexcept { return {JournalFault::out_of_memory, {}}; }
 
-bool must_be_synced(const JournalThread::Tasks& tasks) noexcept {
-  return std::ranges::any_of(tasks, [](const auto& task) { return task->must_be_synced; });
-}
-
 }  // namespace
 
 void GroupCommit::run(Tasks tasks, JournalThread& thread) noexcept {
@@ -27,10 +23,8 @@ void GroupCommit::run(Tasks tasks, JournalThread& thread) noexcept {
 
 bool GroupCommit::try_all(Tasks& tasks, JournalThread& thread) noexcept {
   try {
-    const bool synced = must_be_synced(tasks);
-    begin(synced);
-    // Those that need no disk do not wait for others that do.
-    apply_all(tasks, synced ? &thread : nullptr);
+    begin();
+    apply_all(tasks, thread);
     commit();
     return true;
   } catch (const std::exception&) {
@@ -39,13 +33,13 @@ bool GroupCommit::try_all(Tasks& tasks, JournalThread& thread) noexcept {
   }
 }
 
-void GroupCommit::apply_all(Tasks& tasks, JournalThread* more_from) {
+void GroupCommit::apply_all(Tasks& tasks, JournalThread& more_from) {
   const auto end = now_() + time_to_gather;
   for (auto next = tasks.begin(); next != tasks.end(); ++next) {
     (*next)->apply();
     const bool is_last = std::next(next) == tasks.end();
-    if (more_from == nullptr || !is_last || now_() >= end) continue;
-    auto more = more_from->take();
+    if (!is_last || now_() >= end) continue;
+    auto more = more_from.take();
     tasks.splice(tasks.end(), more);
   }
 }
@@ -65,7 +59,7 @@ void GroupCommit::try_each(const Tasks& tasks) noexcept {
 
 GroupCommit::Tried GroupCommit::try_alone(JournalTask& task) noexcept {
   try {
-    begin(task.must_be_synced);
+    begin();
     task.apply();
     commit();
   } catch (SqliteError& error) {
@@ -93,7 +87,7 @@ void GroupCommit::commit() {
   const auto start = now_();
   database_.execute("COMMIT");
   is_left_in_log_ = false;
-  if (!syncs_) return;
+  on_commit_();
   const std::lock_guard lock(mutex_);
   commit_time_.add(now_() - start);
 }

@@ -21,16 +21,20 @@ class GroupCommit {
  public:
   using Now = std::function<std::chrono::steady_clock::time_point()>;
 
-  /// `on_roll_back` is called when what was applied has been taken back.
-  GroupCommit(SqliteDatabase& database, std::function<void()> on_roll_back,
-              Now now = &std::chrono::steady_clock::now)
-      : database_(database), on_roll_back_(std::move(on_roll_back)), now_(std::move(now)) {}
+  /// `on_commit` is called when what was applied is stored, before anybody hears of that, and
+  /// `on_roll_back` when it has been taken back.
+  GroupCommit(SqliteDatabase& database, std::function<void()> on_commit,
+              std::function<void()> on_roll_back, Now now = &std::chrono::steady_clock::now)
+      : database_(database),
+        on_commit_(std::move(on_commit)),
+        on_roll_back_(std::move(on_roll_back)),
+        now_(std::move(now)) {}
 
   /// Does these tasks, and with them those that are posted within the next 2 ms while there is one
   /// to do.
   void run(JournalThread::Tasks tasks, JournalThread& thread) noexcept;
 
-  /// How long it took until the disk had a transaction; of those that had to be there.
+  /// How long it took until the disk had a transaction.
   ///
   /// Thread: any.   Blocks: never for longer than a thousand steps.   Errors: std::bad_alloc.
   [[nodiscard]] heist::Histogram commit_time() const;
@@ -39,16 +43,17 @@ class GroupCommit {
   using Tasks = JournalThread::Tasks;
 
   bool try_all(Tasks& tasks, JournalThread& thread) noexcept;
-  void apply_all(Tasks& tasks, JournalThread* more_from);
+  void apply_all(Tasks& tasks, JournalThread& more_from);
   enum class Tried : std::uint8_t { done_or_refused, locked };
   void try_each(const Tasks& tasks) noexcept;
   Tried try_alone(JournalTask& task) noexcept;
-  void begin(bool synced);
+  void begin(bool synced = true);
   void commit();
   void overwrite_refused() noexcept;
   void roll_back() noexcept;
 
   SqliteDatabase& database_;
+  const std::function<void()> on_commit_;
   const std::function<void()> on_roll_back_;
   const Now now_;
   bool syncs_ = true;            ///< what a commit of the database does

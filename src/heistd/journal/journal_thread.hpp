@@ -26,9 +26,6 @@ class JournalTask {
   virtual void refuse(JournalError error) noexcept = 0;
   /// Answers. Nothing else is called after that.
   virtual void answer() noexcept = 0;
-
-  /// Whether the answer waits until the disk has it.
-  bool must_be_synced = false;
 };
 
 /// Hands tasks to a function that runs on a thread of its own, as many at a time as there are.

@@ -134,6 +134,19 @@ class SqliteStatement {
   std::unique_ptr<::sqlite3_stmt, Finalize> statement_;
 };
 
+/// Ends a statement's run, however that goes on: while it is under way, as memory ran out in
+/// between, all reads would see the database as it was when that began.
+class RunEnd {
+ public:
+  explicit RunEnd(SqliteStatement& statement) noexcept : statement_(statement) {}
+  RunEnd(const RunEnd&) = delete;
+  RunEnd& operator=(const RunEnd&) = delete;
+  ~RunEnd() { statement_.reset(); }
+
+ private:
+  SqliteStatement& statement_;
+};
+
 /// No value for an empty text.
 [[nodiscard]] inline std::optional<std::string_view> value_of(const std::string& text) {
   return text.empty() ? std::nullopt : std::optional<std::string_view>(text);

@@ -26,8 +26,8 @@ class TaskOf final : public JournalTask {
   heist::Resolver<JournalResult<T>> resolver_;
 };
 
-/// Reads need no transaction: each sees what was committed before it.
-void read_each(const JournalThread::Tasks& tasks) noexcept {
+/// Reads and starts need no transaction: each sees what was committed before it.
+void do_each(const JournalThread::Tasks& tasks) noexcept {
   for (const auto& task : tasks) {
     try {
       task->apply();
@@ -48,33 +48,37 @@ SqliteJournal::SqliteJournal(const std::filesystem::path& directory, JournalBoun
       directory_(directory),
       written_(open_for_writing(directory_)),
       read_(open_another(directory_, SqliteDatabase::Access::read)),
+      started_(open_another(directory_, SqliteDatabase::Access::read)),
       checkpoints_(written_, open_another(directory_, SqliteDatabase::Access::write)),
-      writes_(written_, bounds),
-      reads_(read_),
-      commit_(written_, [this] { writes_.forget_counts(); }),
+      attempts_(directory_.path()),
+      writes_(written_, bounds, attempts_),
+      reads_(read_, attempts_),
+      starts_(started_, attempts_),
+      commit_(
+          written_, [this] { writes_.note_commit(); }, [this] { writes_.note_roll_back(); }),
       writer_("heistd-journal",
               [this](JournalThread::Tasks tasks) { commit_.run(std::move(tasks), writer_); }),
-      reader_("heistd-reads", [](const JournalThread::Tasks& tasks) { read_each(tasks); }) {}
+      reader_("heistd-reads", [](const JournalThread::Tasks& tasks) { do_each(tasks); }),
+      starter_("heistd-starts", [](const JournalThread::Tasks& tasks) { do_each(tasks); }) {}
 
 template <class Apply>
-auto SqliteJournal::post_to(JournalThread& thread, bool must_be_synced, Apply apply) {
+auto SqliteJournal::post_to(JournalThread& thread, Apply apply) {
   using T = std::invoke_result_t<Apply&>;
   auto answer = heist::Promise<JournalResult<T>>::with_resolver();
   auto task = std::make_unique<TaskOf<T, Apply>>(std::move(apply), std::move(answer.resolver));
-  task->must_be_synced = must_be_synced;
   thread.post(std::move(task));
   return std::move(answer.promise);
 }
 
 template <class Apply>
-auto SqliteJournal::write(Synced synced, Apply apply) {
-  return post_to(writer_, synced == Synced::yes, std::move(apply));
+auto SqliteJournal::write(Apply apply) {
+  return post_to(writer_, std::move(apply));
 }
 
 /// Counts those that come late.
 template <class Apply>
 auto SqliteJournal::end_attempt(Apply apply) {
-  return write(Synced::yes, [this, apply = std::move(apply)] {
+  return write([this, apply = std::move(apply)] {
     auto effect = apply();
     // relaxed: only a number.
     if (effect == Effect::late) late_ends_.fetch_add(1, heist::detail::sync::relaxed);
@@ -84,17 +88,16 @@ auto SqliteJournal::end_attempt(Apply apply) {
 
 template <class Apply>
 auto SqliteJournal::read(Apply apply) {
-  return post_to(reader_, false, std::move(apply));
+  return post_to(reader_, std::move(apply));
 }
 
 JobJournal::Answer<JobJournal::Submitted> SqliteJournal::submit(NewJob job) {
-  return write(Synced::yes,
-               [this, job = std::move(job), now = clock_()] { return writes_.submit(job, now); });
+  return write([this, job = std::move(job), now = clock_()] { return writes_.submit(job, now); });
 }
 
 JobJournal::Answer<std::vector<JobJournal::Submitted>> SqliteJournal::submit_all(
     std::vector<NewJob> jobs) {
-  return write(Synced::yes, [this, jobs = std::move(jobs), now = clock_()] {
+  return write([this, jobs = std::move(jobs), now = clock_()] {
     std::vector<Submitted> submitted;
     for (const auto& job : jobs) submitted.push_back(writes_.submit(job, now));
     return submitted;
@@ -102,7 +105,7 @@ JobJournal::Answer<std::vector<JobJournal::Submitted>> SqliteJournal::submit_all
 }
 
 JobJournal::Answer<std::optional<JobJournal::Started>> SqliteJournal::start(JobId id) {
-  return write(Synced::no, [this, id = std::move(id)] { return writes_.start(id); });
+  return post_to(starter_, [this, id = std::move(id)] { return starts_.start(id); });
 }
 
 JobJournal::Answer<Ended> SqliteJournal::complete(JobId id, Attempt attempt, StoredResult result) {
@@ -124,46 +127,45 @@ JobJournal::Answer<Effect> SqliteJournal::release(JobId id, Attempt attempt) {
 }
 
 JobJournal::Answer<Ended> SqliteJournal::abort(JobId id, StoredError why) {
-  return write(Synced::yes, [this, id = std::move(id), why = std::move(why), now = clock_()] {
+  return write([this, id = std::move(id), why = std::move(why), now = clock_()] {
     return writes_.abort(id, why, now);
   });
 }
 
 JobJournal::Answer<Effect> SqliteJournal::set_priority(JobId id, heist::TaskPriority priority) {
-  return write(Synced::yes,
-               [this, id = std::move(id), priority] { return writes_.set_priority(id, priority); });
+  return write([this, id = std::move(id), priority] { return writes_.set_priority(id, priority); });
 }
 
 JobJournal::Answer<Effect> SqliteJournal::requeue(JobId id) {
-  return write(Synced::yes,
-               [this, id = std::move(id), now = clock_()] { return writes_.requeue(id, now); });
+  return write([this, id = std::move(id), now = clock_()] { return writes_.requeue(id, now); });
 }
 
 JobJournal::Answer<Effect> SqliteJournal::purge(JobId id) {
-  return write(Synced::yes, [this, id = std::move(id)] { return writes_.purge(id); });
+  return write([this, id = std::move(id)] { return writes_.purge(id); });
 }
 
 JobJournal::Answer<JobJournal::Reclaimed> SqliteJournal::reclaim(Backoff backoff) {
-  return write(Synced::yes, [this, backoff = std::move(backoff), now = clock_()] {
+  return write([this, backoff = std::move(backoff), now = clock_()] {
     return writes_.reclaim(backoff, now);
   });
 }
 
 JobJournal::Answer<Effect> SqliteJournal::set_signal(std::string client, std::string name,
                                                      heist::TaskPriority priority) {
-  return write(Synced::yes, [this, client = std::move(client), name = std::move(name), priority] {
+  return write([this, client = std::move(client), name = std::move(name), priority] {
     return writes_.set_signal(client, name, priority);
   });
 }
 
 JobJournal::Answer<Ended> SqliteJournal::drop_signal(std::string client, std::string name) {
-  return write(Synced::yes, [this, client = std::move(client), name = std::move(name),
-                             now = clock_()] { return writes_.drop_signal(client, name, now); });
+  return write([this, client = std::move(client), name = std::move(name), now = clock_()] {
+    return writes_.drop_signal(client, name, now);
+  });
 }
 
 JobJournal::Answer<Effect> SqliteJournal::set_pause(StoredPause what, bool on,
                                                     heist::TaskPriority signal_priority) {
-  return write(Synced::yes, [this, what = std::move(what), on, signal_priority] {
+  return write([this, what = std::move(what), on, signal_priority] {
     return writes_.set_pause(what, on, signal_priority);
   });
 }

@@ -8,17 +8,20 @@
 #include <heistd/journal/group_commit.hpp>
 #include <heistd/journal/job_journal.hpp>
 #include <heistd/journal/journal_thread.hpp>
+#include <heistd/journal/running_attempts.hpp>
 #include <heistd/journal/sqlite_reads.hpp>
+#include <heistd/journal/sqlite_starts.hpp>
 #include <heistd/journal/sqlite_writes.hpp>
 
 namespace heistd {
 
 /// Keeps everything in a directory, in a database of SQLite with a write-ahead log. An answer comes
 /// when the disk has what it says, so that neither `kill -9` nor a loss of power takes it back; a
-/// start is answered when the system has it, so that `kill -9` does not.
+/// start is answered when the system has it, in a file beside the database, so that `kill -9` does
+/// not.
 ///
-/// One thread writes, another one reads, so that a large result that is read delays no answer, and
-/// a third one copies the log into the database.
+/// One thread writes, one starts attempts, so that these do not wait for the disk, one reads, so
+/// that a large result that is read delays no answer, and one copies the log into the database.
 ///
 /// Thread: the network's.
 class SqliteJournal final : public JobJournal {
@@ -67,28 +70,30 @@ class SqliteJournal final : public JobJournal {
   }
 
  private:
-  enum class Synced : bool { no, yes };
-
   template <class Apply>
-  auto write(Synced synced, Apply apply);
+  auto write(Apply apply);
   template <class Apply>
   auto end_attempt(Apply apply);
   template <class Apply>
   auto read(Apply apply);
   template <class Apply>
-  static auto post_to(JournalThread& thread, bool must_be_synced, Apply apply);
+  static auto post_to(JournalThread& thread, Apply apply);
 
   const JournalClock clock_;
   const DataDirectory directory_;
   SqliteDatabase written_;
   SqliteDatabase read_;
+  SqliteDatabase started_;
   Checkpoints checkpoints_;
+  RunningAttempts attempts_;
   SqliteWrites writes_;
   SqliteReads reads_;
+  SqliteStarts starts_;
   GroupCommit commit_;
   heist::detail::sync::atomic<std::uint64_t> late_ends_{0};
   JournalThread writer_;
   JournalThread reader_;
+  JournalThread starter_;
 };
 
 }  // namespace heistd

@@ -43,26 +43,19 @@ class Row {
   int column_ = 0;
 };
 
-/// Ends a statement's run, however that goes on: while it is under way, as memory ran out in
-/// between, all reads would see the database as it was when that began.
-class RunEnd {
- public:
-  explicit RunEnd(SqliteStatement& statement) noexcept : statement_(statement) {}
-  RunEnd(const RunEnd&) = delete;
-  RunEnd& operator=(const RunEnd&) = delete;
-  ~RunEnd() { statement_.reset(); }
-
- private:
-  SqliteStatement& statement_;
-};
-
 JobParameters read_parameters(std::string_view text) {
   auto parameters = decode_parameters(text);
   if (!parameters) throw SqliteError({JournalFault::corrupt, "a job's parameters cannot be read"});
   return std::move(*parameters);
 }
 
-StoredJob read_job(SqliteStatement& statement, SystemTime now) {
+void merge(const RunningAttempts::Attempts& running, StoredJob& job) {
+  const auto found = running.find(job.id);
+  if (found != running.end()) RunningAttempts::merge(found->second, job.state, job.attempt);
+}
+
+StoredJob read_job(SqliteStatement& statement, const RunningAttempts::Attempts& running,
+                   SystemTime now) {
   Row row(statement);
   StoredJob job;
   job.order = row.number<AcceptanceOrder>();
@@ -77,6 +70,7 @@ StoredJob read_job(SqliteStatement& statement, SystemTime now) {
   job.forgiven = row.number<Attempt>();
   job.max_attempts = row.number<Attempt>();
   job.state = row.number<StoredState>();
+  merge(running, job);
   if (!is_end(job.state)) job.delay = left_of(may_start, now);
   auto key = row.optional(&Row::text);
   auto digest = row.text();
@@ -98,23 +92,21 @@ StoredJob read_job(SqliteStatement& statement, SystemTime now) {
   return job;
 }
 
-/// A state as rows have it.
+/// What rows say of a state: which end it is, or that it is none.
 struct Wanted {
   explicit Wanted(std::optional<JobState> state) noexcept {
     if (!state) return;
-    stored = static_cast<std::int64_t>(stored_state(*state));
-    if (*state == JobState::delayed || *state == JobState::queued) {
-      is_delayed = *state == JobState::delayed ? 1 : 0;
-    }
+    (is_end(*state) ? end : none) = static_cast<std::int64_t>(stored_state(*state));
   }
-  std::optional<std::int64_t> stored;
-  std::optional<std::int64_t> is_delayed;  ///< of queued ones
+  std::optional<std::int64_t> end;
+  std::optional<std::int64_t> none;
 };
 
 }  // namespace
 
-SqliteReads::SqliteReads(SqliteDatabase& database)
-    : find_(database, columns + "WHERE id = ?"),
+SqliteReads::SqliteReads(SqliteDatabase& database, const RunningAttempts& attempts)
+    : attempts_(attempts),
+      find_(database, columns + "WHERE id = ?"),
       order_of_(database, "SELECT seq FROM job WHERE id = ?"),
       count_unfinished_(database, "SELECT count(*) FROM job WHERE ended_at ISNULL"),
       count_finished_(database, "SELECT count(*) FROM job WHERE ended_at NOTNULL"),
@@ -129,9 +121,11 @@ SqliteReads::SqliteReads(SqliteDatabase& database)
       result_(database, "SELECT bytes FROM result WHERE place BETWEEN ? AND ? ORDER BY place") {}
 
 std::optional<StoredJob> SqliteReads::find(const JobId& id, SystemTime now) {
+  RunningAttempts::Attempts running;
+  if (const auto attempt = attempts_.find(id)) running.emplace(id, *attempt);
   const RunEnd end(find_);
   std::optional<StoredJob> job;
-  if (find_.with(std::string_view(id)).next()) job = read_job(find_, now);
+  if (find_.with(std::string_view(id)).next()) job = read_job(find_, running, now);
   return job;
 }
 
@@ -143,11 +137,12 @@ std::size_t SqliteReads::count(Which which) {
 
 std::vector<StoredJob> SqliteReads::load(Which which, AcceptanceOrder after, std::size_t most,
                                          SystemTime now) {
+  const auto running = attempts_.all();
   std::vector<StoredJob> jobs;
   auto& statement = which == Which::finished ? load_finished_ : load_unfinished_;
   const RunEnd end(statement);
   statement.with(after, std::uint64_t{most});
-  while (statement.next()) jobs.push_back(read_job(statement, now));
+  while (statement.next()) jobs.push_back(read_job(statement, running, now));
   return jobs;
 }
 
@@ -159,12 +154,12 @@ SqliteReads::Listing::Listing(SqliteDatabase& database, std::string_view index,
       jobs(database, columns + "INDEXED BY " + std::string(index) + " WHERE " +
                          std::string(condition) +
                          "client = ?1 AND seq > ?2 AND seq <= ?3 AND (?4 IS NULL OR state = ?4) "
-                         "AND (?5 IS NULL OR (may_start > ?6 OR follows NOTNULL) = ?5) AND (?7 IS "
-                         "NULL OR kind = ?7) "
-                         "AND (?8 IS NULL OR signal = ?8) ORDER BY seq LIMIT ?9") {}
+                         "AND (?5 IS NULL OR ended_at ISNULL) AND (?6 IS NULL OR kind = ?6) "
+                         "AND (?7 IS NULL OR signal = ?7) ORDER BY seq") {}
 
 JobPage<StoredJob> SqliteReads::list(std::string_view client, const JobQuery& query,
                                      SystemTime now) {
+  const auto running = attempts_.all();
   auto& listing = query.state == JobState::dead ? list_dead_ : list_all_;
   JobPage<StoredJob> page;
   if (listing.last.with(client, query.after, std::uint64_t{most_looked_at - 1}).next()) {
@@ -174,10 +169,12 @@ JobPage<StoredJob> SqliteReads::list(std::string_view client, const JobQuery& qu
   const RunEnd end(listing.jobs);
   const Wanted wanted(query.state);
   constexpr auto no_last = std::uint64_t{std::numeric_limits<std::int64_t>::max()};
-  listing.jobs.with(client, query.after, page.last.value_or(no_last), wanted.stored,
-                    wanted.is_delayed, now.time_since_epoch().count(), value_of(query.kind),
-                    value_of(query.signal_name), std::uint64_t{query.most + 1});
-  while (listing.jobs.next()) page.jobs.push_back(read_job(listing.jobs, now));
+  listing.jobs.with(client, query.after, page.last.value_or(no_last), wanted.end, wanted.none,
+                    value_of(query.kind), value_of(query.signal_name));
+  while (page.jobs.size() <= query.most && listing.jobs.next()) {
+    auto job = read_job(listing.jobs, running, now);
+    if (!query.state || state_of(job) == *query.state) page.jobs.push_back(std::move(job));
+  }
   if (page.jobs.size() > query.most) {
     page.jobs.pop_back();
     page.last = page.jobs.back().order;

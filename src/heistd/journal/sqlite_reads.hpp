@@ -2,6 +2,7 @@
 #pragma once
 
 #include <heistd/journal/job_journal.hpp>
+#include <heistd/journal/running_attempts.hpp>
 #include <heistd/journal/sqlite_database.hpp>
 #include <optional>
 #include <string>
@@ -13,7 +14,7 @@ namespace heistd {
 /// Thread: its database's.   Errors: SqliteError, std::bad_alloc.
 class SqliteReads {
  public:
-  explicit SqliteReads(SqliteDatabase& database);
+  SqliteReads(SqliteDatabase& database, const RunningAttempts& attempts);
 
   [[nodiscard]] std::optional<StoredJob> find(const JobId& id, SystemTime now);
   [[nodiscard]] std::size_t count(JobJournal::Which which);
@@ -36,6 +37,7 @@ class SqliteReads {
 
   std::string part(SqliteStatement& pieces, const JobId& id, ByteRange range);
 
+  const RunningAttempts& attempts_;
   SqliteStatement find_;
   SqliteStatement order_of_;
   SqliteStatement count_unfinished_;

@@ -2,8 +2,10 @@
 #include <cstddef>
 #include <filesystem>
 #include <heistd/journal/sqlite_schema.hpp>
+#include <heistd/journal/start_notes.hpp>
 #include <string>
 #include <utility>
+#include <vector>
 
 namespace heistd {
 namespace {
@@ -131,6 +133,16 @@ void check_whole(SqliteDatabase& database) {
   if (found != "ok") refuse(JournalFault::corrupt, "SQLite: " + found);
 }
 
+/// Notes whose rows say as much, or more, are of attempts that have ended.
+void store_left_attempts(SqliteDatabase& database, const std::vector<StartNote>& notes) {
+  SqliteStatement store(database,
+                        "UPDATE job SET state = 1, attempt = ?1 "
+                        "WHERE id = ?2 AND attempt < ?1 AND ended_at ISNULL");
+  database.execute("BEGIN IMMEDIATE");
+  for (const auto& note : notes) store.with(note.attempt, std::string_view(note.id)).run();
+  database.execute("COMMIT");
+}
+
 SqliteDatabase open(const DataDirectory& directory) {
   const bool must_be_there = directory.was_filled();
   if (must_be_there && !std::filesystem::exists(file_in(directory))) {
@@ -149,6 +161,7 @@ SqliteDatabase open(const DataDirectory& directory) {
   check_whole(database);
   upgrade(database);
   database.execute(list_indexes);
+  store_left_attempts(database, StartNotes::left_in(directory.path()));
   directory.set_filled();
   return database;
 }

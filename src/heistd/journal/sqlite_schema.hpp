@@ -8,7 +8,7 @@
 namespace heistd {
 
 /// Opens the journal's database for writing. One that is not there is made, unless the directory
-/// had one before.
+/// had one before. Attempts that an earlier process has noted beside it are running ones.
 ///
 /// Cost:   reads all of it, to find damage.
 /// Errors: JournalRefused.
@@ -22,9 +22,9 @@ namespace heistd {
 /// is found at once.
 inline constexpr std::uint64_t piece_bytes = std::uint64_t{128} << 10U;
 /// The row of a piece: the job's order and the piece's number, together.
+inline constexpr unsigned piece_number_bits = 20;
 [[nodiscard]] constexpr std::int64_t piece_row(std::uint64_t order, std::uint64_t number) noexcept {
-  constexpr unsigned number_bits = 20;
-  return static_cast<std::int64_t>(order << number_bits | number);
+  return static_cast<std::int64_t>(order << piece_number_bits | number);
 }
 
 }  // namespace heistd

@@ -25,9 +25,10 @@ std::int64_t last_piece(AcceptanceOrder order) noexcept { return piece_row(order
 
 }  // namespace
 
-SqliteWrites::SqliteWrites(SqliteDatabase& database, JournalBounds bounds)
+SqliteWrites::SqliteWrites(SqliteDatabase& database, JournalBounds bounds, RunningAttempts& running)
     : database_(database),
       bounds_(bounds),
+      attempts_(running),
       find_(database,
             "SELECT seq, state, attempt, forgiven, max_attempts, payload_bytes, client, signal, "
             "idempotency_key, follows FROM job WHERE id = ?"),
@@ -38,14 +39,13 @@ SqliteWrites::SqliteWrites(SqliteDatabase& database, JournalBounds bounds)
                   "VALUES(?, ?, ?, ?, ?, ?, ?, 0, 0, ?, 0, ?, ?, ?, ?, ?, ?, ?, ?)"),
       insert_payload_(database, "INSERT INTO payload(place, bytes) VALUES(?, ?)"),
       insert_result_(database, "INSERT OR REPLACE INTO result(place, bytes) VALUES(?, ?)"),
-      first_piece_(database, "SELECT bytes FROM payload WHERE place = ?"),
       drop_payload_(database, "DELETE FROM payload WHERE place BETWEEN ? AND ?"),
       drop_result_(database, "DELETE FROM result WHERE place BETWEEN ? AND ?"),
       drop_job_(database, "DELETE FROM job WHERE seq = ?"),
       set_state_(database, "UPDATE job SET state = ?, attempt = ?, forgiven = ? WHERE seq = ?"),
       set_error_(database, "UPDATE job SET error_code = ?, error_message = ? WHERE seq = ?"),
       set_end_(database,
-               "UPDATE job SET state = ?, ended_at = ?, kept = ?, follows = NULL, "
+               "UPDATE job SET state = ?, attempt = ?, ended_at = ?, kept = ?, follows = NULL, "
                "result_description = ?, result_bytes = ?, error_code = ?, error_message = ? "
                "WHERE seq = ?"),
       set_start_(database,
@@ -56,7 +56,7 @@ SqliteWrites::SqliteWrites(SqliteDatabase& database, JournalBounds bounds)
       kept_(database, "SELECT kept FROM job WHERE seq = ?"),
       release_followers_(database, "UPDATE job SET follows = NULL WHERE follows = ?"),
       followers_(database, "SELECT id FROM job WHERE follows = ? ORDER BY seq"),
-      running_(database, "SELECT id FROM job WHERE ended_at ISNULL AND state = 1 ORDER BY seq"),
+      left_running_(database, "SELECT id FROM job WHERE ended_at ISNULL AND state = 1"),
       sum_finished_(database, "SELECT coalesce(sum(kept), 0) FROM job WHERE ended_at NOTNULL"),
       oldest_finished_(database,
                        "SELECT seq, kept, ended_at FROM job WHERE ended_at NOTNULL "
@@ -81,6 +81,7 @@ SqliteWrites::SqliteWrites(SqliteDatabase& database, JournalBounds bounds)
       drop_old_keys_(database, "DELETE FROM idempotency WHERE until <= ?") {}
 
 std::optional<SqliteWrites::Standing> SqliteWrites::find(const JobId& id) {
+  const auto running = attempts_.find(id);
   std::optional<Standing> job;
   if (find_.with(std::string_view(id)).next()) {
     job.emplace();
@@ -94,16 +95,28 @@ std::optional<SqliteWrites::Standing> SqliteWrites::find(const JobId& id) {
     job->signal_name = find_.text(7);
     if (!find_.is_null(8)) job->key = find_.text(8);
     job->follows = !find_.is_null(9);
+    RunningAttempts::merge(running, job->state, job->attempt);
   }
   find_.reset();
   return job;
 }
 
-/// Nothing when this is not the attempt that the job is at.
+/// Nothing when this is not the attempt that the job is at. It may have begun just as the job ended,
+/// and then nothing else would end it.
 std::optional<SqliteWrites::Standing> SqliteWrites::find_attempt(const JobId& id, Attempt attempt) {
   auto job = find(id);
   if (job && job->state == StoredState::running && job->attempt == attempt) return job;
+  ended_.push_back({id, attempt});
   return std::nullopt;
+}
+
+void SqliteWrites::note_end(const JobId& id, const Standing& job) {
+  if (job.state == StoredState::running) ended_.push_back({id, job.attempt});
+}
+
+void SqliteWrites::note_commit() noexcept {
+  for (const auto& ended : ended_) attempts_.end(ended.id, ended.attempt);
+  ended_.clear();
 }
 
 JobJournal::Submitted SqliteWrites::submit(const NewJob& job, SystemTime now) {
@@ -205,18 +218,6 @@ void SqliteWrites::make_signal(std::string_view client, std::string_view name,
   if (!name.empty()) make_signal_.with(client, name, number(priority)).run();
 }
 
-std::optional<JobJournal::Started> SqliteWrites::start(const JobId& id) {
-  const auto job = find(id);
-  if (!job || job->state != StoredState::queued || job->follows) return std::nullopt;
-  JobJournal::Started started{job->attempt + 1, {}};
-  set_state(job->order, StoredState::running, started.attempt, job->forgiven);
-  if (job->payload_bytes > 0) {
-    if (first_piece_.with(piece_row(job->order, 0)).next()) started.block = first_piece_.text(0);
-    first_piece_.reset();
-  }
-  return started;
-}
-
 SqliteWrites::Ended SqliteWrites::complete(const JobId& id, Attempt attempt,
                                            const StoredResult& result, SystemTime now) {
   const auto job = find_attempt(id, attempt);
@@ -247,6 +248,7 @@ SqliteWrites::Ended SqliteWrites::fail_attempt(const JobId& id, const Standing& 
   }
   set_error_.with(std::string_view(error.code), std::string_view(error.message), job.order).run();
   set_state(job.order, StoredState::queued, job.attempt, job.forgiven);
+  note_end(id, job);
   set_start_.with(microseconds(now + retry_after), job.order).run();
   return Effect::stored;
 }
@@ -255,6 +257,7 @@ SqliteWrites::Effect SqliteWrites::release(const JobId& id, Attempt attempt) {
   const auto job = find_attempt(id, attempt);
   if (!job) return Effect::late;
   set_state(job->order, StoredState::queued, job->attempt, job->forgiven + 1);
+  note_end(id, *job);
   return Effect::stored;
 }
 
@@ -297,18 +300,25 @@ SqliteWrites::Effect SqliteWrites::purge(const JobId& id) {
 }
 
 JobJournal::Reclaimed SqliteWrites::reclaim(const JobJournal::Backoff& backoff, SystemTime now) {
-  std::vector<JobId> ids;
-  running_.with();
-  while (running_.next()) ids.push_back(running_.text(0));
-  running_.reset();
   JobJournal::Reclaimed reclaimed;
-  for (const auto& id : ids) {
+  for (const auto& id : running_jobs()) {
     const auto job = find(id);
+    if (!job || job->state != StoredState::running) continue;
     fail_attempt(id, *job, lost_attempt(), backoff(job->attempt - job->forgiven), now);
     ++(job->has_attempts_left() ? reclaimed.queued : reclaimed.dead);
   }
   trim(now);
   return reclaimed;
+}
+
+/// And perhaps some that ran until a moment ago.
+std::vector<JobId> SqliteWrites::running_jobs() {
+  std::vector<JobId> ids;
+  for (const auto& [id, attempt] : attempts_.all()) ids.push_back(id);
+  left_running_.with();
+  while (left_running_.next()) ids.push_back(left_running_.text(0));
+  left_running_.reset();
+  return ids;
 }
 
 SqliteWrites::Effect SqliteWrites::set_signal(std::string_view client, std::string_view name,
@@ -411,9 +421,10 @@ void SqliteWrites::end_alone(const JobId& id, const Standing& job, const Ending&
   if (result != nullptr) description = result->description;
   if (ending.error != nullptr) code = ending.error->code, message = ending.error->message;
   set_end_
-      .with(number(ending.state), microseconds(now), kept, description, bytes, code, message,
-            job.order)
+      .with(number(ending.state), job.attempt, microseconds(now), kept, description, bytes, code,
+            message, job.order)
       .run();
+  note_end(id, job);
   free_names(id, job, ending.state);
 }
 
@@ -428,7 +439,8 @@ void SqliteWrites::free_names(const JobId& id, const Standing& job, StoredState 
   }
 }
 
-void SqliteWrites::forget_counts() noexcept {
+void SqliteWrites::note_roll_back() noexcept {
+  ended_.clear();
   finished_bytes_.reset();
   first_end_.reset();
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <heistd/journal/job_journal.hpp>
+#include <heistd/journal/running_attempts.hpp>
 #include <heistd/journal/sqlite_database.hpp>
 #include <optional>
 #include <vector>
@@ -11,16 +12,15 @@ namespace heistd {
 /// The changes of a journal, each within a transaction of the caller's.
 ///
 /// Thread: its database's.   Errors: SqliteError, std::bad_alloc; the transaction is to be rolled
-///         back then, and forget_counts() to be called.
+///         back then, and note_roll_back() to be called.
 class SqliteWrites {
  public:
   using Effect = JobJournal::Effect;
   using Ended = JobJournal::Ended;
 
-  SqliteWrites(SqliteDatabase& database, JournalBounds bounds);
+  SqliteWrites(SqliteDatabase& database, JournalBounds bounds, RunningAttempts& running);
 
   [[nodiscard]] JobJournal::Submitted submit(const NewJob& job, SystemTime now);
-  [[nodiscard]] std::optional<JobJournal::Started> start(const JobId& id);
   [[nodiscard]] Ended complete(const JobId& id, Attempt attempt, const StoredResult& result,
                                SystemTime now);
   [[nodiscard]] Ended fail(const JobId& id, Attempt attempt, const StoredError& error,
@@ -37,8 +37,10 @@ class SqliteWrites {
                                  heist::TaskPriority signal_priority);
   [[nodiscard]] Ended drop_signal(std::string_view client, std::string_view name, SystemTime now);
 
-  /// What was changed since the transaction began is taken back.
-  void forget_counts() noexcept;
+  /// What was changed since the transaction began is stored.
+  void note_commit() noexcept;
+  /// It is taken back.
+  void note_roll_back() noexcept;
 
  private:
   /// What decides over a job's next state.
@@ -68,6 +70,8 @@ class SqliteWrites {
 
   std::optional<Standing> find(const JobId& id);
   std::optional<Standing> find_attempt(const JobId& id, Attempt attempt);
+  void note_end(const JobId& id, const Standing& job);
+  std::vector<JobId> running_jobs();
   std::vector<JobId> followers(AcceptanceOrder order);
   std::optional<JobJournal::Submitted> answer_of_key(const NewJob& job, SystemTime now);
   void keep_key(const NewJob& job, SystemTime now);
@@ -89,6 +93,8 @@ class SqliteWrites {
 
   SqliteDatabase& database_;
   const JournalBounds bounds_;
+  RunningAttempts& attempts_;
+  std::vector<StartNote> ended_;  ///< attempts that do not run any more, with the transaction
   std::optional<std::uint64_t> finished_bytes_;  ///< empty: to be added up
   std::optional<SystemTime> first_end_;  ///< no finished job has ended before; empty: look it up
 
@@ -96,7 +102,6 @@ class SqliteWrites {
   SqliteStatement insert_job_;
   SqliteStatement insert_payload_;
   SqliteStatement insert_result_;
-  SqliteStatement first_piece_;
   SqliteStatement drop_payload_;
   SqliteStatement drop_result_;
   SqliteStatement drop_job_;
@@ -108,7 +113,7 @@ class SqliteWrites {
   SqliteStatement kept_;
   SqliteStatement release_followers_;
   SqliteStatement followers_;
-  SqliteStatement running_;
+  SqliteStatement left_running_;
   SqliteStatement sum_finished_;
   SqliteStatement oldest_finished_;
   SqliteStatement make_signal_;

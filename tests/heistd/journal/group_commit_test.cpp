@@ -22,9 +22,7 @@ using std::chrono::milliseconds;
 class Noted : public JournalTask {
  public:
   Noted(std::function<void()> on_apply, std::function<void()> on_answer)
-      : on_apply_(std::move(on_apply)), on_answer_(std::move(on_answer)) {
-    must_be_synced = true;
-  }
+      : on_apply_(std::move(on_apply)), on_answer_(std::move(on_answer)) {}
   void apply() override { on_apply_(); }
   void refuse(JournalError error) noexcept override { ADD_FAILURE() << describe(error); }
   void answer() noexcept override { on_answer_(); }
@@ -57,7 +55,7 @@ class GroupCommitTest : public testing::Test {
   std::chrono::steady_clock::time_point now;
   std::vector<std::string> events;  ///< of the journal's thread
   std::latch answered{4};
-  GroupCommit commit{database, [] {}, [this] { return now; }};
+  GroupCommit commit{database, [] {}, [] {}, [this] { return now; }};
   std::unique_ptr<JournalThread> thread;
 };
 

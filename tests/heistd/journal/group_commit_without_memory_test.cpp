@@ -32,7 +32,7 @@ TEST(GroupCommitWithoutMemory, refusal_when_there_is_none_then_it_is_answered) {
   const ScratchDirectory scratch;
   const DataDirectory directory(scratch.path() / "data");
   auto database = open_for_writing(directory);
-  GroupCommit commit(database, [] {});
+  GroupCommit commit(database, [] {}, [] {});
   JournalThread thread("heistd-journal", [](const JournalThread::Tasks& /*none*/) {});
   JournalError answer;
   JournalThread::Tasks tasks;

@@ -35,8 +35,9 @@ class SqliteReadsWithoutMemory : public testing::Test {
   DataDirectory directory{scratch.path() / "data"};
   SqliteDatabase written{open_for_writing(directory)};
   SqliteDatabase read{open_another(directory, SqliteDatabase::Access::read)};
-  SqliteWrites writes{written, JournalBounds()};
-  SqliteReads reads{read};
+  RunningAttempts attempts{directory.path()};
+  SqliteWrites writes{written, JournalBounds(), attempts};
+  SqliteReads reads{read, attempts};
 };
 
 // Rule: JRN-1

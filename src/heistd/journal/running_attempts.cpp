@@ -1,0 +1,65 @@
+#include <algorithm>
+#include <functional>
+#include <heistd/journal/running_attempts.hpp>
+
+namespace heistd {
+namespace {
+
+/// Of an entry whose attempt is not noted yet: no job has it.
+constexpr Attempt none_yet = 0;
+
+}  // namespace
+
+void RunningAttempts::begin(const JobId& id, Attempt attempt) {
+  const auto place = place_for(id);
+  try {
+    notes_.write(place, id, attempt);
+  } catch (...) {
+    end(id, none_yet);
+    throw;
+  }
+  const std::lock_guard lock(mutex_);
+  running_.at(id).attempt = attempt;
+}
+
+/// From now on the job has an entry. The lowest free place keeps the file short and without gaps.
+std::size_t RunningAttempts::place_for(const JobId& id) {
+  const std::lock_guard lock(mutex_);
+  if (const auto known = running_.find(id); known != running_.end()) return known->second.place;
+  if (free_places_.empty()) add_place();
+  std::ranges::pop_heap(free_places_, std::greater());
+  running_.emplace(id, Running{none_yet, free_places_.back()});
+  const auto place = free_places_.back();
+  free_places_.pop_back();
+  return place;
+}
+
+/// All places may be free one day, and there is room for that then.
+void RunningAttempts::add_place() {
+  if (free_places_.capacity() == places_) free_places_.reserve(2 * places_ + 1);
+  free_places_.push_back(places_++);
+}
+
+std::optional<Attempt> RunningAttempts::find(const JobId& id) const {
+  const std::lock_guard lock(mutex_);
+  const auto known = running_.find(id);
+  return known == running_.end() ? std::nullopt : std::optional(known->second.attempt);
+}
+
+RunningAttempts::Attempts RunningAttempts::all() const {
+  const std::lock_guard lock(mutex_);
+  Attempts all;
+  for (const auto& [id, running] : running_) all.emplace(id, running.attempt);
+  return all;
+}
+
+void RunningAttempts::end(const JobId& id, Attempt attempt) noexcept {
+  const std::lock_guard lock(mutex_);
+  const auto known = running_.find(id);
+  if (known == running_.end() || known->second.attempt != attempt) return;
+  free_places_.push_back(known->second.place);
+  std::ranges::push_heap(free_places_, std::greater());
+  running_.erase(known);
+}
+
+}  // namespace heistd
