@@ -64,19 +64,19 @@ class Endeavour : public std::enable_shared_from_this<Endeavour> {
 /// Counts an attempt, which brings the first block of the payload, and reads the others.
 class Opening final : public Endeavour {
  public:
-  Opening(JobKeeper& keeper, const JobKeeper::Network& network, JobId id, std::size_t bytes,
+  Opening(JobKeeper& keeper, const JobKeeper::Network& network, JobKeeper::Starting job,
           JobKeeper::Opened opened)
-      : Endeavour(keeper, network), id_(std::move(id)), bytes_(bytes), opened_(std::move(opened)) {}
+      : Endeavour(keeper, network), job_(std::move(job)), opened_(std::move(opened)) {}
 
  private:
   void ask() override {
     if (!attempt_) {
-      when(journal().start(id_),
+      when(journal().start(job_.id, job_.priority),
            [this](std::optional<JobJournal::Started> started) { on_start(std::move(started)); });
     } else if (is_closed()) {
       release();
-    } else if (offset_ < bytes_) {
-      when(journal().read_payload(id_, {offset_, block_bytes}),
+    } else if (offset_ < job_.bytes) {
+      when(journal().read_payload(job_.id, {offset_, block_bytes}),
            [this](std::string block) { on_block(std::move(block)); });
     } else {
       opened_(OpenedJob{*attempt_, std::move(payload_)});
@@ -93,7 +93,7 @@ class Opening final : public Endeavour {
     on_block(std::move(started->block));
   }
   void release() {
-    when(journal().release(id_, *attempt_),
+    when(journal().release(job_.id, *attempt_),
          [this](JobJournal::Effect /*effect*/) { opened_(std::nullopt); });
   }
   void on_block(std::string block) {
@@ -103,9 +103,8 @@ class Opening final : public Endeavour {
     go();
   }
 
-  const JobId id_;
+  const JobKeeper::Starting job_;
   std::optional<Attempt> attempt_;
-  const std::size_t bytes_;
   std::uint64_t offset_ = 0;  ///< of the next block
   Blocks payload_;
   JobKeeper::Opened opened_;
@@ -192,13 +191,12 @@ class Rereading final : public Endeavour {
 
 }  // namespace
 
-void JobKeeper::open(const JobId& id, std::size_t payload_bytes, Opened opened) {
+void JobKeeper::open(Starting job, Opened opened) {
   auto told = [this, opened = std::move(opened)](std::optional<OpenedJob> job) {
     --under_way_;
     opened(std::move(job));
   };
-  const auto opening =
-      std::make_shared<Opening>(*this, network_, id, payload_bytes, std::move(told));
+  const auto opening = std::make_shared<Opening>(*this, network_, std::move(job), std::move(told));
   ++under_way_;
   opening->go();
 }

@@ -62,9 +62,15 @@ class JobKeeper {
                     }));
   }
 
-  /// Counts an attempt of a job and reads its payload of so many bytes. Nothing is given when the
-  /// job is not queued any more, or the keeper is closed.
-  void open(const JobId& id, std::size_t payload_bytes, Opened opened);
+  /// A job that is to start, with an upload of so many bytes.
+  struct Starting {
+    JobId id;
+    heist::TaskPriority priority;
+    std::size_t bytes;
+  };
+  /// Counts an attempt of the job and reads its upload. Nothing is given when the job is not queued
+  /// any more, or the keeper is closed.
+  void open(Starting job, Opened opened);
 
   /// Tells how an attempt has ended; `stored` is called once the journal has it, or has said that
   /// it comes too late, as the job was aborted before.

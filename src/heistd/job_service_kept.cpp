@@ -200,7 +200,7 @@ void JobService::open(Client& client, const std::shared_ptr<Opening>& opening,
     return post_waiting(client);
   }
   keeper_->open(
-      opening->id, asking->bytes,
+      {opening->id, std::min(asking->priority(), asking->ceiling), asking->bytes},
       [this, &client, opening, place = std::move(place)](std::optional<OpenedJob> opened) mutable {
         if (!opened) return;
         if (const auto job = waiting_for(client, *opening)) {

@@ -43,7 +43,7 @@ TEST_F(PostgresSharedJobs, start_when_a_job_was_claimed_then_the_claim_was_the_a
   EXPECT_EQ(claim(two), 1U);
   EXPECT_EQ(state(two, 1), StoredState::queued);
   EXPECT_EQ(state(one, 1), StoredState::running);
-  const auto started = said(two.start(id_of(1)));
+  const auto started = said(two.start(id_of(1), any_priority));
   ASSERT_TRUE(started);
   EXPECT_EQ(started->attempt, 1U);
   EXPECT_EQ(started->block, "bytes");
@@ -59,7 +59,7 @@ TEST_F(PostgresSharedJobs, look_when_another_server_aborts_a_job_then_it_is_lost
   said(one.abort(id_of(1), aborted_because("a test")));
   EXPECT_THAT(lost(two), ElementsAre(id_of(1)));
   EXPECT_THAT(lost(two), IsEmpty());
-  EXPECT_FALSE(said(two.start(id_of(1))));
+  EXPECT_FALSE(said(two.start(id_of(1), any_priority)));
   EXPECT_EQ(claim(two, 1), 0U);  // the other one has its agent
 }
 
@@ -68,7 +68,7 @@ TEST_F(PostgresSharedJobs, abort_when_a_claimed_job_has_not_started_then_find_sa
   EXPECT_EQ(claim(two), 1U);
   said(two.abort(id_of(1), aborted_because("a test")));
   EXPECT_EQ(state(two, 1), StoredState::aborted);
-  EXPECT_FALSE(said(two.start(id_of(1))));
+  EXPECT_FALSE(said(two.start(id_of(1), any_priority)));
 }
 
 TEST_F(PostgresSharedJobs, look_when_another_server_sets_a_priority_then_it_says_so) {
@@ -85,7 +85,7 @@ TEST_F(PostgresSharedJobs, stop_claims_then_what_was_not_started_goes_back_and_n
   submit(1);
   submit(2);
   EXPECT_EQ(claim(two), 2U);
-  EXPECT_TRUE(said(two.start(id_of(1))));
+  EXPECT_TRUE(said(two.start(id_of(1), any_priority)));
   two.stop_claims();
   said(two.flush());
   EXPECT_EQ(state(one, 1), StoredState::running);

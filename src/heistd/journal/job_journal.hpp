@@ -31,8 +31,8 @@ namespace heistd {
 /// request that has ended the first one.   Cost: a step for each of them.
 ///
 /// A request takes effect as a whole or, with an error, not at all. Requests take effect in the
-/// order of their calls, but for `find`, `load`, `list`, `signals`, `pauses` and reads, which see
-/// at least what has been answered before.
+/// order of their calls, but for `start`, `find`, `load`, `list`, `signals`, `pauses` and reads,
+/// which see at least what has been answered before.
 ///
 /// Thread:   the network's.   Blocks: never, but for construction and destruction. The promise of
 ///           an answer settles on a thread of the journal's; `heist::async_wait` brings it to an
@@ -73,8 +73,10 @@ class JobJournal {
     std::string block;  ///< the first bytes of the payload, so that mostly nothing else is read
   };
   /// Counts an attempt of a queued job; nothing when the job is not queued, or follows one that has
-  /// not ended yet. The count outlives the process, though not the machine.
-  [[nodiscard]] virtual Answer<std::optional<Started>> start(JobId id) = 0;
+  /// not ended yet. The count outlives the process, though not the machine. Starts of more urgent
+  /// jobs may come first; those of one priority take effect in the order of their calls.
+  [[nodiscard]] virtual Answer<std::optional<Started>> start(JobId id,
+                                                             heist::TaskPriority priority) = 0;
 
   enum class Effect : std::uint8_t {
     stored,

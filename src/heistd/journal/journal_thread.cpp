@@ -1,9 +1,22 @@
 #include <pthread.h>
 
 #include <heistd/journal/journal_thread.hpp>
+#include <heistd/journal/sqlite_database.hpp>
+#include <new>
 #include <utility>
 
 namespace heistd {
+
+void do_alone(JournalTask& task) noexcept {
+  try {
+    task.apply();
+  } catch (SqliteError& error) {
+    task.refuse(error.take());
+  } catch (const std::bad_alloc&) {
+    task.refuse({JournalFault::out_of_memory, {}});
+  }
+  task.answer();
+}
 
 JournalThread::JournalThread(const char* name, std::function<void(Tasks)> work)
     : work_(std::move(work)), thread_([this] { run(); }) {

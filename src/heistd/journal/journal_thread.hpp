@@ -3,6 +3,7 @@
 
 #include <condition_variable>
 #include <functional>
+#include <heist/priority.hpp>
 #include <heistd/journal/journal_error.hpp>
 #include <list>
 #include <memory>
@@ -26,7 +27,13 @@ class JournalTask {
   virtual void refuse(JournalError error) noexcept = 0;
   /// Answers. Nothing else is called after that.
   virtual void answer() noexcept = 0;
+
+  /// Of the job that it is about, where that matters.
+  heist::TaskPriority priority = heist::TaskPriority::user_visible;
 };
+
+/// Does a task that needs no transaction: it sees what was committed before it.
+void do_alone(JournalTask& task) noexcept;
 
 /// Hands tasks to a function that runs on a thread of its own, as many at a time as there are.
 ///

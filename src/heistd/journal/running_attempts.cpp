@@ -15,17 +15,21 @@ void RunningAttempts::begin(const JobId& id, Attempt attempt) {
   try {
     notes_.write(place, id, attempt);
   } catch (...) {
-    end(id, none_yet);
+    give_back(id);
     throw;
   }
   const std::lock_guard lock(mutex_);
   running_.at(id).attempt = attempt;
 }
 
-/// From now on the job has an entry. The lowest free place keeps the file short and without gaps.
+/// From now on the job has an entry, which nobody else ends: the end of the attempt that it had, if
+/// any, is stored. The lowest free place keeps the file short and without gaps.
 std::size_t RunningAttempts::place_for(const JobId& id) {
   const std::lock_guard lock(mutex_);
-  if (const auto known = running_.find(id); known != running_.end()) return known->second.place;
+  if (const auto known = running_.find(id); known != running_.end()) {
+    known->second.attempt = none_yet;
+    return known->second.place;
+  }
   if (free_places_.empty()) add_place();
   std::ranges::pop_heap(free_places_, std::greater());
   running_.emplace(id, Running{none_yet, free_places_.back()});
@@ -56,10 +60,19 @@ RunningAttempts::Attempts RunningAttempts::all() const {
 void RunningAttempts::end(const JobId& id, Attempt attempt) noexcept {
   const std::lock_guard lock(mutex_);
   const auto known = running_.find(id);
-  if (known == running_.end() || known->second.attempt != attempt) return;
-  free_places_.push_back(known->second.place);
+  const bool runs = known != running_.end() && known->second.attempt == attempt;
+  if (runs && attempt != none_yet) erase(known);
+}
+
+void RunningAttempts::give_back(const JobId& id) noexcept {
+  const std::lock_guard lock(mutex_);
+  erase(running_.find(id));
+}
+
+void RunningAttempts::erase(Entries::iterator entry) noexcept {
+  free_places_.push_back(entry->second.place);
   std::ranges::push_heap(free_places_, std::greater());
-  running_.erase(known);
+  running_.erase(entry);
 }
 
 }  // namespace heistd

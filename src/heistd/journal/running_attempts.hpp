@@ -18,7 +18,7 @@ namespace heistd {
 /// Who reads a row and asks here has to ask first: an attempt that is not here any more has its end
 /// in every row that is read later.
 ///
-/// Roles   starter: one thread, which begins attempts.  others: any threads.
+/// Roles   starters: any threads, of each job one at a time.  others: any threads.
 class RunningAttempts {
  public:
   using Attempts = std::unordered_map<JobId, Attempt>;
@@ -26,7 +26,7 @@ class RunningAttempts {
   /// Errors: JournalRefused.
   explicit RunningAttempts(const std::filesystem::path& directory) : notes_(directory) {}
 
-  /// The starter's: notes the attempt, so that its number outlives the process. One of the same job
+  /// A starter's: notes the attempt, so that its number outlives the process. One of the same job
   /// whose end is stored may be here still.   Errors: SqliteError, std::bad_alloc; then it has not
   /// begun.
   void begin(const JobId& id, Attempt attempt);
@@ -51,14 +51,18 @@ class RunningAttempts {
     std::size_t place = 0;  ///< of its note
   };
 
+  using Entries = std::unordered_map<JobId, Running>;
+
   [[nodiscard]] std::size_t place_for(const JobId& id);
   void add_place();
+  void give_back(const JobId& id) noexcept;
+  void erase(Entries::iterator entry) noexcept;
 
-  StartNotes notes_;  ///< the starter's
+  StartNotes notes_;
   mutable std::mutex mutex_;
-  std::unordered_map<JobId, Running> running_;  ///< under the mutex
-  std::vector<std::size_t> free_places_;        ///< under the mutex; a heap, the lowest first
-  std::size_t places_ = 0;                      ///< under the mutex; how many there have been
+  Entries running_;                       ///< under the mutex
+  std::vector<std::size_t> free_places_;  ///< under the mutex; a heap, the lowest first
+  std::size_t places_ = 0;                ///< under the mutex; how many there have been
 };
 
 }  // namespace heistd

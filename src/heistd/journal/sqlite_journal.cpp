@@ -26,18 +26,24 @@ class TaskOf final : public JournalTask {
   heist::Resolver<JournalResult<T>> resolver_;
 };
 
-/// Reads and starts need no transaction: each sees what was committed before it.
+/// The task that gives what `apply` does, and the promise of that.
+template <class Apply>
+auto task_of(Apply apply) {
+  using T = std::invoke_result_t<Apply&>;
+  auto answer = heist::Promise<JournalResult<T>>::with_resolver();
+  return std::pair(std::make_unique<TaskOf<T, Apply>>(std::move(apply), std::move(answer.resolver)),
+                   std::move(answer.promise));
+}
+
+template <class Apply>
+auto post_to(JournalThread& thread, Apply apply) {
+  auto [task, answer] = task_of(std::move(apply));
+  thread.post(std::move(task));
+  return std::move(answer);
+}
+
 void do_each(const JournalThread::Tasks& tasks) noexcept {
-  for (const auto& task : tasks) {
-    try {
-      task->apply();
-    } catch (SqliteError& error) {
-      task->refuse(error.take());
-    } catch (const std::bad_alloc&) {
-      task->refuse({JournalFault::out_of_memory, {}});
-    }
-    task->answer();
-  }
+  for (const auto& task : tasks) do_alone(*task);
 }
 
 }  // namespace
@@ -51,24 +57,14 @@ SqliteJournal::SqliteJournal(const std::filesystem::path& directory, JournalBoun
       started_(open_another(directory_, SqliteDatabase::Access::read)),
       checkpoints_(written_, open_another(directory_, SqliteDatabase::Access::write)),
       attempts_(directory_.path()),
-      writes_(written_, bounds, attempts_),
+      writes_(written_, bounds, attempts_, recent_),
       reads_(read_, attempts_),
       starts_(started_, attempts_),
       commit_(
           written_, [this] { writes_.note_commit(); }, [this] { writes_.note_roll_back(); }),
       writer_("heistd-journal",
               [this](JournalThread::Tasks tasks) { commit_.run(std::move(tasks), writer_); }),
-      reader_("heistd-reads", [](const JournalThread::Tasks& tasks) { do_each(tasks); }),
-      starter_("heistd-starts", [](const JournalThread::Tasks& tasks) { do_each(tasks); }) {}
-
-template <class Apply>
-auto SqliteJournal::post_to(JournalThread& thread, Apply apply) {
-  using T = std::invoke_result_t<Apply&>;
-  auto answer = heist::Promise<JournalResult<T>>::with_resolver();
-  auto task = std::make_unique<TaskOf<T, Apply>>(std::move(apply), std::move(answer.resolver));
-  thread.post(std::move(task));
-  return std::move(answer.promise);
-}
+      reader_("heistd-reads", [](const JournalThread::Tasks& tasks) { do_each(tasks); }) {}
 
 template <class Apply>
 auto SqliteJournal::write(Apply apply) {
@@ -104,8 +100,27 @@ JobJournal::Answer<std::vector<JobJournal::Submitted>> SqliteJournal::submit_all
   });
 }
 
-JobJournal::Answer<std::optional<JobJournal::Started>> SqliteJournal::start(JobId id) {
-  return post_to(starter_, [this, id = std::move(id)] { return starts_.start(id); });
+/// A job that was accepted a moment ago needs no other thread. It overtakes none of its priority.
+JobJournal::Answer<std::optional<JobJournal::Started>> SqliteJournal::start(
+    JobId id, heist::TaskPriority priority) {
+  if (!starter_.has(priority)) {
+    auto upload = recent_.take(id);
+    if (upload) return start_first(id, std::move(*upload));
+  }
+  auto [task, answer] = task_of([this, id = std::move(id)] { return starts_.start(id); });
+  starter_.post(priority, std::move(task));
+  return std::move(answer);
+}
+
+JobJournal::Answer<std::optional<JobJournal::Started>> SqliteJournal::start_first(
+    const JobId& id, std::string upload) {
+  auto [task, answer] = task_of([this, &id, &upload]() -> std::optional<Started> {
+    constexpr Attempt first = 1;
+    attempts_.begin(id, first);
+    return Started{first, std::move(upload)};
+  });
+  do_alone(*task);
+  return std::move(answer);
 }
 
 JobJournal::Answer<Ended> SqliteJournal::complete(JobId id, Attempt attempt, StoredResult result) {

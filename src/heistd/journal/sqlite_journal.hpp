@@ -8,10 +8,12 @@
 #include <heistd/journal/group_commit.hpp>
 #include <heistd/journal/job_journal.hpp>
 #include <heistd/journal/journal_thread.hpp>
+#include <heistd/journal/recent_jobs.hpp>
 #include <heistd/journal/running_attempts.hpp>
 #include <heistd/journal/sqlite_reads.hpp>
 #include <heistd/journal/sqlite_starts.hpp>
 #include <heistd/journal/sqlite_writes.hpp>
+#include <heistd/journal/starter_thread.hpp>
 
 namespace heistd {
 
@@ -38,7 +40,8 @@ class SqliteJournal final : public JobJournal {
 
   [[nodiscard]] Answer<Submitted> submit(NewJob job) override;
   [[nodiscard]] Answer<std::vector<Submitted>> submit_all(std::vector<NewJob> jobs) override;
-  [[nodiscard]] Answer<std::optional<Started>> start(JobId id) override;
+  [[nodiscard]] Answer<std::optional<Started>> start(JobId id,
+                                                     heist::TaskPriority priority) override;
   [[nodiscard]] Answer<Ended> complete(JobId id, Attempt attempt, StoredResult result) override;
   [[nodiscard]] Answer<Ended> fail(JobId id, Attempt attempt, StoredError error,
                                    std::optional<std::chrono::milliseconds> retry_after) override;
@@ -76,8 +79,7 @@ class SqliteJournal final : public JobJournal {
   auto end_attempt(Apply apply);
   template <class Apply>
   auto read(Apply apply);
-  template <class Apply>
-  static auto post_to(JournalThread& thread, Apply apply);
+  Answer<std::optional<Started>> start_first(const JobId& id, std::string upload);
 
   const JournalClock clock_;
   const DataDirectory directory_;
@@ -86,6 +88,7 @@ class SqliteJournal final : public JobJournal {
   SqliteDatabase started_;
   Checkpoints checkpoints_;
   RunningAttempts attempts_;
+  RecentJobs recent_;
   SqliteWrites writes_;
   SqliteReads reads_;
   SqliteStarts starts_;
@@ -93,7 +96,7 @@ class SqliteJournal final : public JobJournal {
   heist::detail::sync::atomic<std::uint64_t> late_ends_{0};
   JournalThread writer_;
   JournalThread reader_;
-  JournalThread starter_;
+  StarterThread starter_;
 };
 
 }  // namespace heistd

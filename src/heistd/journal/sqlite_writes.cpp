@@ -25,10 +25,12 @@ std::int64_t last_piece(AcceptanceOrder order) noexcept { return piece_row(order
 
 }  // namespace
 
-SqliteWrites::SqliteWrites(SqliteDatabase& database, JournalBounds bounds, RunningAttempts& running)
+SqliteWrites::SqliteWrites(SqliteDatabase& database, JournalBounds bounds, RunningAttempts& running,
+                           RecentJobs& recent)
     : database_(database),
       bounds_(bounds),
       attempts_(running),
+      recent_(recent),
       find_(database,
             "SELECT seq, state, attempt, forgiven, max_attempts, payload_bytes, client, signal, "
             "idempotency_key, follows FROM job WHERE id = ?"),
@@ -110,11 +112,22 @@ std::optional<SqliteWrites::Standing> SqliteWrites::find_attempt(const JobId& id
   return std::nullopt;
 }
 
-void SqliteWrites::note_end(const JobId& id, const Standing& job) {
-  if (job.state == StoredState::running) ended_.push_back({id, job.attempt});
+/// One that is larger than a piece is read in several parts, when it starts.
+void SqliteWrites::note_accepted(const NewJob& job) {
+  if (job.payload && byte_count(*job.payload) > piece_bytes) return;
+  accepted_.push_back({job.id, job.payload});
 }
 
+/// An attempt does not run any more, or the job has ended without one.
+void SqliteWrites::note_end(const JobId& id, const Standing& job) {
+  ended_.push_back({id, job.attempt});
+}
+
+/// Jobs may be accepted and ended in one transaction.
 void SqliteWrites::note_commit() noexcept {
+  for (auto& accepted : accepted_) recent_.add(accepted.id, std::move(accepted.upload));
+  accepted_.clear();
+  for (const auto& ended : ended_) recent_.remove(ended.id);
   for (const auto& ended : ended_) attempts_.end(ended.id, ended.attempt);
   ended_.clear();
 }
@@ -135,6 +148,7 @@ JobJournal::Submitted SqliteWrites::submit(const NewJob& job, SystemTime now) {
   }
   keep_key(job, now);
   insert(job, follows, now);
+  if (!follows && job.delay.count() == 0) note_accepted(job);
   return {JobJournal::Acceptance::accepted, job.id, follows.has_value()};
 }
 
@@ -440,6 +454,7 @@ void SqliteWrites::free_names(const JobId& id, const Standing& job, StoredState 
 }
 
 void SqliteWrites::note_roll_back() noexcept {
+  accepted_.clear();
   ended_.clear();
   finished_bytes_.reset();
   first_end_.reset();

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <heistd/journal/job_journal.hpp>
+#include <heistd/journal/recent_jobs.hpp>
 #include <heistd/journal/running_attempts.hpp>
 #include <heistd/journal/sqlite_database.hpp>
 #include <optional>
@@ -18,7 +19,8 @@ class SqliteWrites {
   using Effect = JobJournal::Effect;
   using Ended = JobJournal::Ended;
 
-  SqliteWrites(SqliteDatabase& database, JournalBounds bounds, RunningAttempts& running);
+  SqliteWrites(SqliteDatabase& database, JournalBounds bounds, RunningAttempts& running,
+               RecentJobs& recent);
 
   [[nodiscard]] JobJournal::Submitted submit(const NewJob& job, SystemTime now);
   [[nodiscard]] Ended complete(const JobId& id, Attempt attempt, const StoredResult& result,
@@ -70,6 +72,7 @@ class SqliteWrites {
 
   std::optional<Standing> find(const JobId& id);
   std::optional<Standing> find_attempt(const JobId& id, Attempt attempt);
+  void note_accepted(const NewJob& job);
   void note_end(const JobId& id, const Standing& job);
   std::vector<JobId> running_jobs();
   std::vector<JobId> followers(AcceptanceOrder order);
@@ -94,7 +97,13 @@ class SqliteWrites {
   SqliteDatabase& database_;
   const JournalBounds bounds_;
   RunningAttempts& attempts_;
-  std::vector<StartNote> ended_;  ///< attempts that do not run any more, with the transaction
+  RecentJobs& recent_;
+  struct Accepted {
+    JobId id;
+    SharedBlocks upload;
+  };
+  std::vector<Accepted> accepted_;  ///< that may start at once, with the transaction
+  std::vector<StartNote> ended_;    ///< attempts that do not run any more, with the transaction
   std::optional<std::uint64_t> finished_bytes_;  ///< empty: to be added up
   std::optional<SystemTime> first_end_;  ///< no finished job has ended before; empty: look it up
 

@@ -19,7 +19,7 @@ struct StartNote {
 /// again when the end of its attempt is stored elsewhere, and not before; so notes of attempts that
 /// have ended may be left, which whoever reads them recognises by that.
 ///
-/// Thread: one at a time.   Errors: SqliteError, std::bad_alloc.
+/// Thread: any, of each place one at a time.   Errors: SqliteError, std::bad_alloc.
 class StartNotes {
  public:
   /// Reads what an earlier process has left; nothing if there was none. What cannot be read, as a

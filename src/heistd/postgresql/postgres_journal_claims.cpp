@@ -32,7 +32,8 @@ struct PostgresJournal::Asked {
 };
 
 /// Of a claimed job the database has counted the attempt already.
-JobJournal::Answer<std::optional<JobJournal::Started>> PostgresJournal::start(JobId id) {
+JobJournal::Answer<std::optional<JobJournal::Started>> PostgresJournal::start(
+    JobId id, heist::TaskPriority /*a claim has seen to that*/) {
   static constexpr PostgresStatement statement = {"start", "SELECT * FROM start($1, $2, $3)"};
   auto call = [id](bool again) {
     PostgresCall call{statement};

@@ -24,24 +24,37 @@ def read(data):
                 shutil.copy(file, folder)
         database = sqlite3.connect(pathlib.Path(folder, "journal.sqlite"))
         try:
-            return _rows(database)
+            return _rows(database, _noted_starts(data))
         finally:
             database.close()
 
 
-def _rows(database):
+def _noted_starts(data):
+    """The latest attempts by the jobs' ids: who reads the file knows by the rows which of them have ended."""
+    latest = {}
+    for line in pathlib.Path(data, "starts").read_text(encoding="ascii").splitlines():
+        id, attempt = line.split()
+        latest[id] = max(int(attempt), latest.get(id, 0))
+    return latest
+
+
+def _rows(database, noted):
     payloads = {order for (order,) in database.execute(f"SELECT DISTINCT place >> {PIECES} FROM payload")}
     first = f"place & {(1 << PIECES) - 1} = 0"
     results = dict(database.execute(f"SELECT place >> {PIECES}, bytes FROM result WHERE {first}"))
     rows, orders = {}, set()
     for order, id, *rest in database.execute(JOBS):
         orders.add(order)
-        rows[id.decode()] = _row(*rest, order in payloads, results.get(order))
+        rows[id.decode()] = _row(noted.get(id.decode(), 0), *rest, order in payloads, results.get(order))
     return rows, len(results.keys() - orders)
 
 
-def _row(kind, parameters, key, state, attempt, forgiven, most, payload_bytes, after, follows, has_payload, result):
+def _row(
+    noted, kind, parameters, key, state, attempt, forgiven, most, payload_bytes, after, follows, has_payload, result
+):
     state = STORED[state]
+    if noted > attempt and state not in ENDS:
+        state, attempt = "running", noted
     return Row(
         state=state,
         attempt=attempt,

@@ -157,7 +157,7 @@ TYPED_TEST(JobJournalTest, start_then_the_first_bytes_of_the_payload_come_and_th
   const std::string payload = std::string(block_bytes, 'a') + "b";
   job.payload = blocks(payload);
   this->submit(std::move(job));
-  const auto started = said(this->journal->start(id_of(1)));
+  const auto started = said(this->journal->start(id_of(1), any_priority));
   ASSERT_TRUE(started);
   const ByteRange rest{started->block.size(), payload.size()};
   EXPECT_FALSE(started->block.empty());
@@ -168,14 +168,14 @@ TYPED_TEST(JobJournalTest, start_when_the_job_has_no_payload_then_nothing_comes)
   auto job = new_job(1);
   job.payload = nullptr;
   this->submit(std::move(job));
-  EXPECT_EQ(said(this->journal->start(id_of(1)))->block, "");
+  EXPECT_EQ(said(this->journal->start(id_of(1), any_priority))->block, "");
 }
 
 TYPED_TEST(JobJournalTest, start_when_the_job_is_not_queued_then_nothing) {
-  EXPECT_FALSE(said(this->journal->start(id_of(1))));
+  EXPECT_FALSE(said(this->journal->start(id_of(1), any_priority)));
   this->submit(new_job(1));
   this->start(1);
-  EXPECT_FALSE(said(this->journal->start(id_of(1))));
+  EXPECT_FALSE(said(this->journal->start(id_of(1), any_priority)));
   EXPECT_EQ(this->find(1).attempt, 1U);
 }
 
@@ -260,7 +260,7 @@ TYPED_TEST(JobJournalTest, fail_when_it_was_the_last_attempt_then_the_job_is_dea
   this->kill(1);
   EXPECT_EQ(this->state(1), StoredState::dead);
   EXPECT_EQ(this->payload(1), "bytes");
-  EXPECT_FALSE(said(this->journal->start(id_of(1))));
+  EXPECT_FALSE(said(this->journal->start(id_of(1), any_priority)));
 }
 
 TYPED_TEST(JobJournalTest, fail_when_a_later_attempt_succeeds_then_no_error_is_left) {

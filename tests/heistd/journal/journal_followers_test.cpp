@@ -33,13 +33,13 @@ TYPED_TEST(JournalFollowersTest, complete_then_all_its_followers_may_start_and_n
   this->submit(new_job(1));
   for (const int number : {2, 3}) EXPECT_TRUE(this->submit_follower(number, 1).follows);
   EXPECT_TRUE(this->submit_follower(4, 2).follows);
-  EXPECT_FALSE(said(this->journal->start(id_of(2))));
+  EXPECT_FALSE(said(this->journal->start(id_of(2), any_priority)));
   EXPECT_EQ(this->find(2).after, id_of(1));
   EXPECT_TRUE(this->find(2).follows);
   this->complete(1);
   EXPECT_FALSE(this->find(2).follows);
   EXPECT_EQ(this->find(2).after, id_of(1));
-  EXPECT_FALSE(said(this->journal->start(id_of(4))));
+  EXPECT_FALSE(said(this->journal->start(id_of(4), any_priority)));
   for (const int number : {3, 2, 4}) this->complete(number);
   EXPECT_EQ(this->state(4), StoredState::done);
 }

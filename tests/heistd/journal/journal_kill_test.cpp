@@ -73,7 +73,7 @@ TEST_F(JournalKillTest, submit_when_killed_right_after_the_answer_then_the_job_i
 TEST_F(JournalKillTest, start_when_killed_right_after_the_answer_then_the_attempt_counts) {
   begin([&] {
     said(journal->submit(new_job(1)));
-    said(journal->start(id_of(1)));
+    said(journal->start(id_of(1), any_priority));
     die();
   });
   reopen_after_kill();
@@ -91,7 +91,7 @@ TEST_F(JournalKillTest, complete_when_killed_at_any_time_then_followers_are_as_t
         auto follower = new_job(number + 1);
         follower.after = id_of(number);
         said(journal->submit(std::move(follower)));
-        const auto started = said(journal->start(id_of(number)));
+        const auto started = said(journal->start(id_of(number), any_priority));
         const auto answer = journal->complete(id_of(number), started->attempt, {});
         tell(number);
         said(answer);
@@ -116,7 +116,7 @@ TEST_F(JournalKillTest, work_when_killed_at_any_time_then_each_answer_holds) {
     begin([&] {
       for (int number = first;; ++number) {
         said(journal->submit(new_job(number)));
-        const auto started = said(journal->start(id_of(number)));
+        const auto started = said(journal->start(id_of(number), any_priority));
         said(journal->complete(id_of(number), started->attempt,
                                {"", blocks(std::to_string(number))}));
         tell(number);

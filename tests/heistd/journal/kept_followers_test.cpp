@@ -79,7 +79,7 @@ TEST_F(KeptFollowers, after_when_the_other_job_fails_then_whoever_waits_hears_th
 TEST_F(KeptFollowers, end_when_memory_is_missing_as_the_journal_has_it_then_it_is_told_so) {
   const auto first = post_kept("/jobs/digest?delay=86400000");
   const auto second = after(first);
-  const auto attempt = said(journal.start(first)).value().attempt;
+  const auto attempt = said(journal.start(first, any_priority)).value().attempt;
   std::optional<Effect> told;
   keeper.when(journal.fail(first, attempt, {"bad", "Bad."}, std::nullopt),
               [&told](const JournalResult<JobJournal::Ended>& ended) {

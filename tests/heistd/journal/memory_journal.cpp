@@ -104,7 +104,8 @@ void MemoryJournal::add(NewJob job, bool follows) {
   join_signal(stored, job.signal_priority);
 }
 
-JobJournal::Answer<std::optional<JobJournal::Started>> MemoryJournal::start(JobId id) {
+JobJournal::Answer<std::optional<JobJournal::Started>> MemoryJournal::start(
+    JobId id, heist::TaskPriority /*all wait for nothing*/) {
   auto* const entry = find_entry(id);
   if (entry == nullptr || entry->job.state != StoredState::queued || entry->job.follows) {
     return answered<std::optional<Started>>(std::nullopt);

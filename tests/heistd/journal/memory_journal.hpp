@@ -22,7 +22,8 @@ class MemoryJournal : public JobJournal {
 
   [[nodiscard]] Answer<Submitted> submit(NewJob job) override;
   [[nodiscard]] Answer<std::vector<Submitted>> submit_all(std::vector<NewJob> jobs) override;
-  [[nodiscard]] Answer<std::optional<Started>> start(JobId id) override;
+  [[nodiscard]] Answer<std::optional<Started>> start(JobId id,
+                                                     heist::TaskPriority priority) override;
   [[nodiscard]] Answer<Ended> complete(JobId id, Attempt attempt, StoredResult result) override;
   [[nodiscard]] Answer<Ended> fail(JobId id, Attempt attempt, StoredError error,
                                    std::optional<std::chrono::milliseconds> retry_after) override;

@@ -36,7 +36,8 @@ class SqliteReadsWithoutMemory : public testing::Test {
   SqliteDatabase written{open_for_writing(directory)};
   SqliteDatabase read{open_another(directory, SqliteDatabase::Access::read)};
   RunningAttempts attempts{directory.path()};
-  SqliteWrites writes{written, JournalBounds(), attempts};
+  RecentJobs recent;
+  SqliteWrites writes{written, JournalBounds(), attempts, recent};
   SqliteReads reads{read, attempts};
 };
 

@@ -249,7 +249,7 @@ TEST_F(Sweeps, forget_when_the_journal_fails_then_503_and_the_jobs_stay) {
   auto job = new_job(1);
   job.client = anonymous.name;
   said(broken.submit(job));
-  said(broken.complete(job.id, said(broken.start(job.id)).value().attempt, {}));
+  said(broken.complete(job.id, said(broken.start(job.id, any_priority)).value().attempt, {}));
   auto step = heistd::begin(its_api, {"DELETE", "/jobs?state=done", {}, 0, false});
   const auto failed = end(std::get<Storing>(std::move(step)));
   EXPECT_EQ(failed.status, 503U);
