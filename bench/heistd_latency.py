@@ -60,14 +60,6 @@ class Heistd:
         levels = self.request("GET", "/stats")["levels"]
         return next(level for level in levels if level["priority"] == priority)
 
-    def hold_the_agent(self):
-        """Keeps the agent busy above the backlog, until the signal "hold" is deleted."""
-        table = bytes(b"ab"[byte & 1] for byte in range(256))
-        text = b"\n".join(os.urandom(999).translate(table) for _ in range(15_000))
-        for _ in range(4):
-            target = "/jobs/search?pattern=[ab]*a[ab]{20}c&signal=hold&priority=user-visible"
-            self.request("POST", target, text)
-
     def queue_the_backlog(self, body):
         """Posts all of it through one connection, without waiting for each reply."""
         head = "POST /jobs/compress?priority=background HTTP/1.1\r\nHost: localhost\r\n"
@@ -108,10 +100,10 @@ def run_wrk(port):
 def measure_heistd(program, *options):
     server = Heistd(program, *options)
     try:
-        server.hold_the_agent()
+        server.request("POST", "/kinds/compress/pause")
         server.queue_the_backlog(make_text(BODY_BYTES))
         depth = server.level("background")["queued"]
-        server.request("DELETE", "/signals/hold")
+        server.request("POST", "/kinds/compress/resume")
         rate = run_wrk(server.port)
         urgent, background = server.level("user-blocking"), server.level("background")
     finally:
