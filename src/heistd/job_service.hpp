@@ -231,11 +231,25 @@ class JobService {
   [[nodiscard]] std::size_t finished_count() const noexcept { return finished_; }
 
  private:
+  /// What a job has that starts without the network.
+  struct AtOnce {
+    Blocks upload;                                      ///< until its run has it
+    std::unique_ptr<JobJournal::FirstAttempt> attempt;  ///< the same
+    StartQueue::Place place;                            ///< until it has run
+    std::optional<JobLine::Share> posted;               ///< the same
+  };
+  std::shared_ptr<AtOnce> take_at_once(const Client& client, const JobRequest& request,
+                                       const JobId& id, const std::shared_ptr<JobLine>& line);
+  void start_at_once(Client& client, Job& job, const std::shared_ptr<AtOnce>& at_once,
+                     const Parameters& parameters, JobStart& start);
+  static void hear_of_first_start(Job& job) noexcept;
+
   /// What a job takes beside its body.
   static std::size_t needed_bytes(const JobRequest& request, std::size_t bytes);
   Result<std::shared_ptr<Job>> begin(Client& client, const JobRequest& request, JobId id,
                                      std::size_t bytes, Blocks body, Budget::Ticket ticket,
-                                     std::optional<Clock::time_point> runnable_at = std::nullopt);
+                                     std::optional<Clock::time_point> runnable_at = std::nullopt,
+                                     std::shared_ptr<AtOnce> at_once = nullptr);
   static Result<std::shared_ptr<Job>> make_job(Client& client, const JobRequest& request, JobId id,
                                                std::size_t bytes);
   static void enter(Client& client, const std::shared_ptr<Job>& job, bool has_delay);
@@ -244,10 +258,10 @@ class JobService {
   static void count_out(Job& job);
   static void count_anew(Job& job, Clock::time_point runnable_at);
   static void take_back(Client& client, Job& job);
-  void post(Client& client, Job& job, const JobRequest& request, Blocks body,
-            Budget::Ticket ticket);
+  void post(Client& client, Job& job, const JobRequest& request, Blocks body, Budget::Ticket ticket,
+            std::shared_ptr<AtOnce> at_once = nullptr);
   struct Opening;
-  StartGate gate_for(Client& client, const Job& job, const Parameters& parameters);
+  void put_gate(Client& client, const Job& job, const Parameters& parameters, JobStart& start);
   static std::shared_ptr<Job> waiting_for(Client& client, const Opening& opening);
   void ask_to_run(Client& client, const std::shared_ptr<Opening>& opening);
   void open(Client& client, const std::shared_ptr<Opening>& opening, StartQueue::Place place);

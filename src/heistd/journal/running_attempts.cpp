@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <exception>
 #include <functional>
 #include <heistd/journal/running_attempts.hpp>
 
@@ -20,6 +21,27 @@ void RunningAttempts::begin(const JobId& id, Attempt attempt) {
   }
   const std::lock_guard lock(mutex_);
   running_.at(id).attempt = attempt;
+}
+
+/// Its place is given back last, as others write there then.
+void RunningAttempts::take_back(const JobId& id, Attempt attempt) noexcept {
+  const auto place = reserve(id, attempt);
+  if (!place) return;
+  try {
+    notes_.write(*place, id, none_yet);
+  } catch (const std::exception&) {  // it counts after a kill, as if it had run
+    return give_back(id);
+  }
+  give_back(id);
+}
+
+/// The place of an attempt that has not been ended meanwhile. From now on nobody else ends it.
+std::optional<std::size_t> RunningAttempts::reserve(const JobId& id, Attempt attempt) noexcept {
+  const std::lock_guard lock(mutex_);
+  const auto known = running_.find(id);
+  if (known == running_.end() || known->second.attempt != attempt) return std::nullopt;
+  known->second.attempt = none_yet;
+  return known->second.place;
 }
 
 /// From now on the job has an entry, which nobody else ends: the end of the attempt that it had, if

@@ -42,6 +42,19 @@ auto post_to(JournalThread& thread, Apply apply) {
   return std::move(answer);
 }
 
+class NotedAttempt final : public JobJournal::FirstAttempt {
+ public:
+  NotedAttempt(RunningAttempts& attempts, JobId id) : attempts_(attempts), id_(std::move(id)) {}
+  void count() override { attempts_.begin(id_, first); }
+  void take_back() noexcept override { attempts_.take_back(id_, first); }
+
+  static constexpr Attempt first = 1;
+
+ private:
+  RunningAttempts& attempts_;
+  const JobId id_;
+};
+
 void do_each(const JournalThread::Tasks& tasks) noexcept {
   for (const auto& task : tasks) do_alone(*task);
 }
@@ -115,12 +128,18 @@ JobJournal::Answer<std::optional<JobJournal::Started>> SqliteJournal::start(
 JobJournal::Answer<std::optional<JobJournal::Started>> SqliteJournal::start_first(
     const JobId& id, std::string upload) {
   auto [task, answer] = task_of([this, &id, &upload]() -> std::optional<Started> {
-    constexpr Attempt first = 1;
-    attempts_.begin(id, first);
-    return Started{first, std::move(upload)};
+    attempts_.begin(id, NotedAttempt::first);
+    return Started{NotedAttempt::first, std::move(upload)};
   });
   do_alone(*task);
   return std::move(answer);
+}
+
+std::optional<JobJournal::FirstStarted> SqliteJournal::take_first_start(const JobId& id) {
+  auto attempt = std::make_unique<NotedAttempt>(attempts_, id);
+  auto upload = recent_.take(id);
+  if (!upload) return std::nullopt;
+  return FirstStarted{std::move(*upload), std::move(attempt)};
 }
 
 JobJournal::Answer<Ended> SqliteJournal::complete(JobId id, Attempt attempt, StoredResult result) {

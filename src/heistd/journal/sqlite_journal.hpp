@@ -42,6 +42,7 @@ class SqliteJournal final : public JobJournal {
   [[nodiscard]] Answer<std::vector<Submitted>> submit_all(std::vector<NewJob> jobs) override;
   [[nodiscard]] Answer<std::optional<Started>> start(JobId id,
                                                      heist::TaskPriority priority) override;
+  [[nodiscard]] std::optional<FirstStarted> take_first_start(const JobId& id) override;
   [[nodiscard]] Answer<Ended> complete(JobId id, Attempt attempt, StoredResult result) override;
   [[nodiscard]] Answer<Ended> fail(JobId id, Attempt attempt, StoredError error,
                                    std::optional<std::chrono::milliseconds> retry_after) override;
