@@ -1,4 +1,5 @@
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -33,7 +34,8 @@ JournalError error_of(int error) {
 
 std::optional<StartNote> parse(std::string_view line) {
   const auto id = line.substr(0, id_bytes);
-  if (line.size() <= id_bytes || line[id_bytes] != ' ' || !is_job_id(id)) return std::nullopt;
+  const bool is_whole = line.size() == note_bytes && line.back() == '\n';
+  if (!is_whole || line[id_bytes] != ' ' || !is_job_id(id)) return std::nullopt;
   StartNote note{JobId(id), 0};
   const auto* const number = line.data() + id_bytes + 1;
   const auto [end, error] = std::from_chars(number, line.data() + line.size(), note.attempt);
@@ -74,6 +76,12 @@ void StartNotes::write(std::size_t place, const JobId& id, Attempt attempt) {
       ::pwrite(file_, line.data(), line.size(), static_cast<::off_t>(place * note_bytes));
   if (written < 0) throw SqliteError(error_of(errno));
   if (static_cast<std::size_t>(written) != line.size()) throw SqliteError(error_of(ENOSPC));
+  if (is_replaced()) throw SqliteError({JournalFault::in_use, "the file \"starts\" is another one"});
+}
+
+bool StartNotes::is_replaced() const noexcept {
+  struct ::stat status{};
+  return ::fstat(file_, &status) == 0 && status.st_nlink == 0;
 }
 
 }  // namespace heistd

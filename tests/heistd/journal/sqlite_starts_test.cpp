@@ -123,5 +123,21 @@ TEST_F(SqliteJournalStarts, start_when_the_job_is_being_aborted_then_its_late_en
   EXPECT_EQ(places(), 1U);
 }
 
+// Rule: JRN-2
+TEST_F(SqliteJournalStarts, start_when_another_server_has_the_directory_then_an_error) {
+  submit(new_job(1));
+  submit(not_recent(2));
+  // As the lock of a machine that is taken for dead may be lost.
+  std::filesystem::copy_file(directory() / "lock", directory() / "copy");
+  std::filesystem::rename(directory() / "copy", directory() / "lock");
+  SqliteJournal other(directory(), JournalBounds(), [this] { return now; });
+  for (const int number : {1, 2}) {
+    EXPECT_EQ(said(other.start(id_of(number), any_priority))->attempt, 1U);
+    const auto started = journal->start(id_of(number), any_priority).get();
+    ASSERT_FALSE(started);
+    EXPECT_EQ(started.error().fault, JournalFault::in_use);
+  }
+}
+
 }  // namespace
 }  // namespace heistd
