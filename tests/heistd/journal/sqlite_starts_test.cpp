@@ -1,5 +1,6 @@
 // How a journal on disk starts jobs: beside its database, and so that no count is lost or doubled.
 #include <cerrno>
+#include <heist/detail/sync.hpp>
 #include <heistd/journal/sqlite_database.hpp>
 #include <latch>
 #include <semaphore>
@@ -103,6 +104,22 @@ TEST_F(SqliteJournalStarts, start_when_others_of_its_priority_wait_then_it_comes
   EXPECT_TRUE(said(second));
   EXPECT_TRUE(first.settled());
   EXPECT_FALSE(said(journal->start(id_of(2), TaskPriority::user_blocking)));
+}
+
+// Rule: JRN-2
+TEST_F(SqliteJournalStarts,
+       start_when_the_attempt_before_ends_meanwhile_then_no_number_comes_twice) {
+  submit(not_recent(1));
+  const auto first = start(1);
+  submit(new_job(2));  // so that the next start reads the disk
+  heist::detail::sync::atomic<bool> has_ended{false};
+  const WaitingDisk disk([&] {
+    if (has_ended.exchange(true, heist::detail::sync::relaxed)) return;
+    EXPECT_EQ(said(journal->release(id_of(1), first)), Effect::stored);
+  });
+  const auto started = said(journal->start(id_of(1), any_priority));
+  EXPECT_TRUE(has_ended.load(heist::detail::sync::relaxed));
+  EXPECT_NE(started ? started->attempt : 0, first);
 }
 
 TEST_F(SqliteJournalStarts, start_when_the_job_is_being_aborted_then_its_late_end_ends_it) {

@@ -53,7 +53,7 @@ TEST_F(StartNotesTest, left_in_when_notes_are_damaged_then_the_others_are_read) 
   overwrite(1 * note_bytes + 33, "x");
   overwrite(2 * note_bytes + 33, "0");
   overwrite(3 * note_bytes, std::string(note_bytes, '\0'));
-  overwrite(4 * note_bytes + 34, std::string(note_bytes - 34, '\0'));  // the rest was not written
+  overwrite(4 * note_bytes, id_of(9).replace(0, 1, "a"));  // of another note, a part
   overwrite(6 * note_bytes, id_of(6) + " 1  ");
   EXPECT_THAT(left(), ElementsAre("1 of " + id_of(5)));
 }
