@@ -19,9 +19,9 @@ namespace {
 
 constexpr ::mode_t only_owner = 0600;
 
-/// A note is a line of this many bytes: the job, a space, the attempt, spaces, and the first half of
-/// the job's id once more, so that one of which a part was written over another one is none. None
-/// goes across two pages of the system's memory, and a person can read them.
+/// A note is a line of this many bytes: the job, a space, the attempt, spaces, and the first half
+/// of the id once more, so that one of which a part was written over another one is none. None goes
+/// across two pages of the system's memory, and a person can read them.
 constexpr std::size_t note_bytes = 64;
 constexpr std::size_t id_bytes = 32;
 constexpr std::size_t half_id_bytes = id_bytes / 2;
