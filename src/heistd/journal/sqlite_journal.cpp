@@ -119,6 +119,8 @@ JobJournal::Answer<std::optional<JobJournal::Started>> SqliteJournal::start(
   if (!starter_.has(priority)) {
     auto upload = recent_.take(id);
     if (upload) return start_first(id, std::move(*upload));
+  } else {
+    recent_.remove(id);  // or it would be started as a recent one once more
   }
   auto [task, answer] = task_of([this, id = std::move(id)] { return starts_.start(id); });
   starter_.post(priority, std::move(task));

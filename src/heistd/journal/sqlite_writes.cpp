@@ -103,8 +103,8 @@ std::optional<SqliteWrites::Standing> SqliteWrites::find(const JobId& id) {
   return job;
 }
 
-/// Nothing when this is not the attempt that the job is at. It may have begun just as the job ended,
-/// and then nothing else would end it.
+/// Nothing when this is not the attempt that the job is at. It may have begun just as the job
+/// ended, and then nothing else would end it.
 std::optional<SqliteWrites::Standing> SqliteWrites::find_attempt(const JobId& id, Attempt attempt) {
   auto job = find(id);
   if (job && job->state == StoredState::running && job->attempt == attempt) return job;

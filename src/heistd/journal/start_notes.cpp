@@ -1,4 +1,5 @@
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -18,10 +19,14 @@ namespace {
 
 constexpr ::mode_t only_owner = 0600;
 
-/// A note is a line of this many bytes: the job, a space, the attempt, and spaces to the end. So
-/// none goes across two pages of the system's memory, and a person can read them.
+/// A note is a line of this many bytes: the job, a space, the attempt, spaces, and the first half
+/// of the id once more, so that one of which a part was written over another one is none. None goes
+/// across two pages of the system's memory, and a person can read them.
 constexpr std::size_t note_bytes = 64;
 constexpr std::size_t id_bytes = 32;
+constexpr std::size_t half_id_bytes = id_bytes / 2;
+
+using Line = std::array<char, note_bytes>;
 
 std::filesystem::path file_in(const std::filesystem::path& directory) {
   return directory / "starts";
@@ -31,9 +36,21 @@ JournalError error_of(int error) {
   return {fault_of_system(error), "the file \"starts\": " + std::generic_category().message(error)};
 }
 
+Line line_of(std::string_view id, Attempt attempt) {
+  Line line;
+  line.fill(' ');
+  auto* const behind_id = std::ranges::copy(id, line.begin()).out;
+  std::to_chars(behind_id + 1, line.end(), attempt);
+  std::ranges::copy(id.substr(0, half_id_bytes), line.end() - half_id_bytes - 1);
+  line.back() = '\n';
+  return line;
+}
+
 std::optional<StartNote> parse(std::string_view line) {
   const auto id = line.substr(0, id_bytes);
-  if (line.size() <= id_bytes || line[id_bytes] != ' ' || !is_job_id(id)) return std::nullopt;
+  const auto end_of_line = line.substr(line.size() - half_id_bytes - 1, half_id_bytes);
+  const bool is_whole = id.starts_with(end_of_line) && line.back() == '\n';
+  if (!is_whole || line[id_bytes] != ' ' || !is_job_id(id)) return std::nullopt;
   StartNote note{JobId(id), 0};
   const auto* const number = line.data() + id_bytes + 1;
   const auto [end, error] = std::from_chars(number, line.data() + line.size(), note.attempt);
@@ -46,7 +63,7 @@ std::optional<StartNote> parse(std::string_view line) {
 std::vector<StartNote> StartNotes::left_in(const std::filesystem::path& directory) {
   std::vector<StartNote> notes;
   std::ifstream file(file_in(directory), std::ios::binary);
-  for (std::array<char, note_bytes> line; file.read(line.data(), line.size());) {
+  for (Line line; file.read(line.data(), line.size());) {
     if (auto note = parse({line.data(), line.size()})) notes.push_back(std::move(*note));
   }
   return notes;
@@ -65,15 +82,17 @@ StartNotes::StartNotes(const std::filesystem::path& directory) {
 StartNotes::~StartNotes() { ::close(file_); }
 
 void StartNotes::write(std::size_t place, const JobId& id, Attempt attempt) {
-  std::array<char, note_bytes> line;
-  line.fill(' ');
-  line.back() = '\n';
-  auto* const behind_id = std::ranges::copy(id, line.begin()).out;
-  std::to_chars(behind_id + 1, line.end(), attempt);
+  const auto line = line_of(id, attempt);
   const auto written =
       ::pwrite(file_, line.data(), line.size(), static_cast<::off_t>(place * note_bytes));
   if (written < 0) throw SqliteError(error_of(errno));
   if (static_cast<std::size_t>(written) != line.size()) throw SqliteError(error_of(ENOSPC));
+  if (is_replaced()) throw SqliteError({JournalFault::in_use, "the file \"starts\" is new"});
+}
+
+bool StartNotes::is_replaced() const noexcept {
+  struct ::stat status{};
+  return ::fstat(file_, &status) == 0 && status.st_nlink == 0;
 }
 
 }  // namespace heistd

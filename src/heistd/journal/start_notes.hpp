@@ -19,7 +19,7 @@ struct StartNote {
 /// again when the end of its attempt is stored elsewhere, and not before; so notes of attempts that
 /// have ended may be left, which whoever reads them recognises by that.
 ///
-/// Thread: any, of each place one at a time.   Errors: SqliteError, std::bad_alloc.
+/// Thread: any, of each place one at a time.   Errors: std::bad_alloc.
 class StartNotes {
  public:
   /// Reads what an earlier process has left; nothing if there was none. What cannot be read, as a
@@ -27,7 +27,7 @@ class StartNotes {
   [[nodiscard]] static std::vector<StartNote> left_in(const std::filesystem::path& directory);
 
   /// Begins a file of its own, without notes, in the place of the earlier one. A process that has
-  /// lost the directory to this one writes to what is no longer there.
+  /// lost the directory to this one cannot write any more.
   ///
   /// Errors: JournalRefused.
   explicit StartNotes(const std::filesystem::path& directory);
@@ -35,10 +35,13 @@ class StartNotes {
   StartNotes(const StartNotes&) = delete;
   StartNotes& operator=(const StartNotes&) = delete;
 
-  /// Blocks: for a write of 64 bytes into the system's memory.
+  /// Blocks: for a write of 64 bytes into the system's memory.   Errors: SqliteError: `in_use` when
+  /// another process has the directory, which may start the same attempt.
   void write(std::size_t place, const JobId& id, Attempt attempt);
 
  private:
+  [[nodiscard]] bool is_replaced() const noexcept;
+
   int file_ = -1;
 };
 

@@ -49,8 +49,7 @@ class BadDisk {
   [[nodiscard]] std::optional<std::string> name_of(int file) const {
     if (orders_ < 0) return std::nullopt;
     std::array<char, 4096> place{};
-    const auto link = "/proc/self/fd/" + std::to_string(file);
-    const auto size = ::readlink(link.c_str(), place.data(), place.size());
+    const auto size = ::readlink(link_of(file).c_str(), place.data(), place.size());
     if (size <= 0) return std::nullopt;
     const std::string_view path(place.data(), static_cast<std::size_t>(size));
     if (!path.starts_with(folder_) || path.ends_with("-shm")) return std::nullopt;
@@ -64,8 +63,11 @@ class BadDisk {
     const UndoHead head{offset, status.st_size, kept};
     std::string record(reinterpret_cast<const char*>(&head), sizeof head);
     record.resize(sizeof head + static_cast<std::size_t>(kept));
-    if (::pread(file, record.data() + sizeof head, static_cast<std::size_t>(kept), offset) != kept)
+    const int read =
+        ::open(link_of(file).c_str(), O_RDONLY | O_CLOEXEC);  // which `file` may not be
+    if (::pread(read, record.data() + sizeof head, static_cast<std::size_t>(kept), offset) != kept)
       std::abort();
+    ::close(read);
     const int undo =
         ::open((undo_ + name).c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
     if (::write(undo, record.data(), record.size()) != static_cast<ssize_t>(record.size()))
@@ -78,6 +80,7 @@ class BadDisk {
   std::mutex mutex;
 
  private:
+  static std::string link_of(int file) { return "/proc/self/fd/" + std::to_string(file); }
   static std::string variable(const char* name) {
     const char* const value = std::getenv(name);
     return value == nullptr ? "" : value;

@@ -10,6 +10,7 @@ import tempfile
 from history import ENDS, STORED, Row
 
 PIECES = 20  # bits of a piece's number, in sqlite_schema.hpp
+NOTE = re.compile(rb"(([0-9a-f]{16})[0-9a-f]{16}) (\d+) *\2\n")  # in start_notes.cpp
 JOBS = """
     SELECT seq, id, kind, parameters, idempotency_key, state, attempt, forgiven, max_attempts, payload_bytes,
         predecessor, follows
@@ -32,9 +33,8 @@ def read(data):
 def _noted_starts(data):
     """The latest attempts by the jobs' ids: who reads the file knows by the rows which of them have ended."""
     latest = {}
-    for line in pathlib.Path(data, "starts").read_text(encoding="ascii").splitlines():
-        id, attempt = line.split()
-        latest[id] = max(int(attempt), latest.get(id, 0))
+    for id, _, attempt in NOTE.findall(pathlib.Path(data, "starts").read_bytes()):
+        latest[id.decode()] = max(int(attempt), latest.get(id.decode(), 0))
     return latest
 
 

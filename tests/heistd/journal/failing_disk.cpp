@@ -20,6 +20,13 @@ std::function<int()> before_write_now;  // NOLINT(cert-err58-cpp)
   return ::pwrite(file, bytes, size, place);
 }
 
+std::function<void()> before_read_now;  // NOLINT(cert-err58-cpp)
+
+::ssize_t wait_and_read(int file, void* bytes, std::size_t size, ::off_t place) {
+  before_read_now();
+  return ::pread(file, bytes, size, place);
+}
+
 int open_for_reading(const char* path, int flags, int mode) {
   if ((flags & O_ACCMODE) == O_RDONLY) return ::open(path, flags, mode);
   errno = EACCES;
@@ -46,6 +53,11 @@ void set_write(::sqlite3_syscall_ptr function) {
   set_call("pwrite64", function);
 }
 
+void set_read(::sqlite3_syscall_ptr function) {
+  set_call("pread", function);
+  set_call("pread64", function);
+}
+
 }  // namespace
 
 FailingDisk::FailingDisk(std::function<int()> before_write) {
@@ -54,6 +66,13 @@ FailingDisk::FailingDisk(std::function<int()> before_write) {
 }
 
 FailingDisk::~FailingDisk() { set_write(nullptr); }
+
+WaitingDisk::WaitingDisk(std::function<void()> before_read) {
+  before_read_now = std::move(before_read);
+  set_read(reinterpret_cast<::sqlite3_syscall_ptr>(&wait_and_read));
+}
+
+WaitingDisk::~WaitingDisk() { set_read(nullptr); }
 
 ReadOnlyDisk::ReadOnlyDisk() {
   set_call("open", reinterpret_cast<::sqlite3_syscall_ptr>(&open_for_reading));

@@ -17,6 +17,16 @@ class FailingDisk {
   ~FailingDisk();
 };
 
+/// While it lives, SQLite calls `before_read` before each read of a file.   Lifetime: as that of a
+/// FailingDisk.
+class WaitingDisk {
+ public:
+  explicit WaitingDisk(std::function<void()> before_read);
+  WaitingDisk(const WaitingDisk&) = delete;
+  WaitingDisk& operator=(const WaitingDisk&) = delete;
+  ~WaitingDisk();
+};
+
 /// While it lives, SQLite may open files for reading only.   Lifetime: as that of a FailingDisk.
 class ReadOnlyDisk {
  public:

@@ -177,6 +177,9 @@ TYPED_TEST(JobJournalTest, start_when_the_job_is_not_queued_then_nothing) {
   this->start(1);
   EXPECT_FALSE(said(this->journal->start(id_of(1), any_priority)));
   EXPECT_EQ(this->find(1).attempt, 1U);
+  this->submit(new_job(2));
+  this->abort(2);
+  EXPECT_FALSE(said(this->journal->start(id_of(2), any_priority)));
 }
 
 TYPED_TEST(JobJournalTest, complete_then_the_job_is_done_and_has_its_result) {

@@ -53,6 +53,11 @@ TYPED_TEST(JournalListsTest, list_when_a_state_is_asked_for_then_no_other_comes)
   EXPECT_THAT(in(JobState::aborted), ElementsAre(id_of(5)));
   EXPECT_THAT(in(JobState::dead), ElementsAre(id_of(6)));
   EXPECT_THAT(in(JobState::delayed), ElementsAre(id_of(7)));
+  std::vector<StoredState> loaded;
+  for (const auto& job : said(this->journal->load(Which::unfinished, 0, 10))) {
+    loaded.push_back(job.state);
+  }
+  EXPECT_THAT(loaded, ElementsAre(StoredState::queued, StoredState::running, StoredState::queued));
   this->now += milliseconds(1000);
   EXPECT_THAT(in(JobState::queued), ElementsAre(id_of(1), id_of(7)));
 }
