@@ -70,6 +70,23 @@ TEST_F(PostgresClaims, claim_when_a_job_got_another_priority_then_it_comes_with_
   EXPECT_THAT(two.claim_ids(2), ElementsAre(id_of(3), id_of(1)));
 }
 
+TEST_F(PostgresClaims, claim_when_a_claimed_job_got_another_priority_then_it_counts_with_that) {
+  submit(1, TaskPriority::user_blocking);
+  EXPECT_THAT(two.claim_ids(1), ElementsAre(id_of(1)));
+  EXPECT_EQ(said(two.journal.set_priority(id_of(1), TaskPriority::background)), Effect::stored);
+  submit(2);
+  EXPECT_THAT(two.claim_ids(1), ElementsAre(id_of(2)));
+}
+
+TEST_F(PostgresClaims, claim_when_others_gave_a_claimed_job_a_priority_then_a_look_has_it_count) {
+  submit(1, TaskPriority::user_blocking);
+  EXPECT_THAT(two.claim_ids(1), ElementsAre(id_of(1)));
+  said(one.journal.set_priority(id_of(1), TaskPriority::background));
+  said(two.journal.look());
+  submit(2);
+  EXPECT_THAT(two.claim_ids(1), ElementsAre(id_of(2)));
+}
+
 TEST_F(PostgresClaims, claim_when_a_job_of_a_signal_has_a_priority_of_its_own_then_it_keeps_both) {
   submit(1);
   for (int number = 2; number <= 3; ++number) {

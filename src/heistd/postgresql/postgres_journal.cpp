@@ -102,17 +102,20 @@ void PostgresJournal::compare_claims(const PostgresRows& rows) {
 
 /// On a connection of its own, so that no batch is in its way.
 void PostgresJournal::renew() {
-  if (++renewals_ % renewals_for_a_sweep == 0) remove_unused();
   static constexpr PostgresStatement statement = {"renew", "SELECT renew($1, $2)"};
   PostgresCall call{statement};
   call.parameters.add(node_).add(std::int64_t{options_.lease.count()});
   const auto sent = PostgresLease::Clock::now();
   renewed_.ask(std::move(call), [this, sent, node = node_](const PostgresResult& rows) {
     if (!rows || node != node_) return;  // the next one renews it, or it lapses
-    rows->get<bool>(0, 0) ? lease_.renewed(sent) : lease_.end();
+    if (!rows->get<bool>(0, 0)) return lease_.end();
+    lease_.renewed(sent);
+    if (++renewals_ % renewals_for_a_sweep == 0) remove_unused();
   });
 }
 
+/// Between two renewals: within the transaction of one, that would wait for the locks that this
+/// needs.
 void PostgresJournal::remove_unused() {
   static constexpr PostgresStatement statement = {"remove_unused", "SELECT remove_unused($1)"};
   PostgresCall call{statement};

@@ -106,8 +106,9 @@ void PostgresJournal::lose(const std::vector<JobId>& ids) {
 PostgresCall PostgresJournal::look_call(const std::vector<Asked>& asked) {
   static constexpr PostgresStatement statement = {
       "look",
-      "SELECT o.place, o.attempt, coalesce(l.priority, s.priority) FROM open o JOIN lane l USING "
-      "(lane) LEFT JOIN signal s USING (signal) WHERE o.place = ANY($1) AND o.node IS NOT NULL"};
+      "SELECT o.place, o.attempt, coalesce(l.priority, s.priority), o.lane FROM open o JOIN lane l "
+      "USING (lane) LEFT JOIN signal s USING (signal) WHERE o.place = ANY($1) AND o.node IS NOT "
+      "NULL"};
   std::vector<std::int64_t> places;
   for (const auto& one : asked) places.push_back(one.place);
   PostgresCall call{statement};
@@ -132,12 +133,14 @@ PostgresJournal::Look PostgresJournal::compare(const std::vector<Asked>& asked,
   struct Found {
     Attempt attempt;
     heist::TaskPriority priority;
+    std::int32_t lane;
   };
   std::unordered_map<std::int64_t, Found> found;
   for (std::size_t row = 0; row < rows.size(); ++row) {
     found.emplace(rows.get<std::int64_t>(row, 0),
                   Found{static_cast<Attempt>(rows.get<std::int32_t>(row, 1)),
-                        static_cast<heist::TaskPriority>(rows.get<std::int16_t>(row, 2))});
+                        static_cast<heist::TaskPriority>(rows.get<std::int16_t>(row, 2)),
+                        rows.get<std::int32_t>(row, 3)});
   }
   Look look;
   for (const auto& one : asked) {
@@ -145,6 +148,7 @@ PostgresJournal::Look PostgresJournal::compare(const std::vector<Asked>& asked,
     if (held == nullptr) continue;
     const auto now = found.find(one.place);
     if (now != found.end() && now->second.attempt == one.attempt) {
+      held_.note_lane(one.id, now->second.lane);
       look.held.push_back({one.id, one.attempt, now->second.priority});
       continue;
     }
@@ -182,11 +186,8 @@ JobJournal::Answer<std::vector<JobId>> PostgresJournal::ended_of(std::vector<Job
 JobJournal::Answer<std::vector<StoredPause>> PostgresJournal::expire_some() {
   static constexpr PostgresStatement statement = {
       "expire_some",
-      "SELECT p.client, p.what, p.name FROM (SELECT count(abort(id, 'expired', "
-      "'the job did not start within its ttl', false, now)) FROM (SELECT id, coalesce($2, "
-      "clock_timestamp()) AS now FROM open o JOIN job j USING (day, place) WHERE o.expires_at <= "
-      "coalesce($2, clock_timestamp()) AND o.node IS NULL ORDER BY o.expires_at LIMIT $1) late) "
-      "expired LEFT JOIN pause p ON true"};
+      "SELECT p.client, p.what, p.name FROM (SELECT expire_some($1, $2)) expired LEFT JOIN pause p "
+      "ON true"};
   return write<std::vector<StoredPause>>(
       [this](bool /*again*/) {
         PostgresCall call{statement};
