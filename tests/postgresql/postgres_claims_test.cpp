@@ -121,6 +121,47 @@ TEST_F(PostgresClaims, claim_when_a_kind_or_a_signal_is_paused_or_not_known_then
   EXPECT_THAT(two.claim_ids(9), ElementsAre(id_of(2)));
 }
 
+TEST_F(PostgresClaims, claim_when_a_client_is_not_known_or_a_job_was_refused_then_others_come) {
+  for (int number = 1; number <= 3; ++number) submit(number);
+  auto other = new_job(4);
+  other.client = "bob";
+  submit(std::move(other));
+  EXPECT_THAT(two.claim_ids({9, {"bob"}, {"digest"}}), ElementsAre(id_of(4)));
+  ClaimWish wish{1, {"alice"}, {"digest"}};
+  wish.refused = {find(1).order, find(2).order};
+  EXPECT_THAT(one.claim_ids(wish), ElementsAre(id_of(3)));
+  complete(one, 3);
+  said(two.journal.set_priority(id_of(2), TaskPriority::background));  // it comes back to a lane
+  EXPECT_THAT(one.claim_ids(wish), IsEmpty());
+  EXPECT_THAT(two.claim_ids(9), ElementsAre(id_of(1), id_of(2)));
+}
+
+TEST_F(PostgresClaims,
+       claim_when_a_client_has_its_limit_then_others_come_and_its_more_urgent_first) {
+  for (int number = 1; number <= 3; ++number) submit(number);
+  auto other = new_job(4);
+  other.client = "bob";
+  submit(std::move(other));
+  submit(5, TaskPriority::user_blocking);
+  ClaimWish wish{4, {"alice", "bob"}, {"digest"}, {{"alice", 2}}};
+  EXPECT_THAT(two.claim_ids(wish), ElementsAre(id_of(5), id_of(1), id_of(4)));
+  EXPECT_THAT(two.claim_ids(wish), IsEmpty());
+  complete(two, 5);
+  EXPECT_THAT(two.claim_ids(wish), ElementsAre(id_of(2)));
+  EXPECT_THAT(one.claim_ids(wish), ElementsAre(id_of(3)));
+}
+
+TEST_F(PostgresClaims, claim_when_programs_have_their_limit_then_other_kinds_come) {
+  submit(1, TaskPriority::user_visible, "nap");
+  submit(2, TaskPriority::user_blocking, "sleep");
+  submit(3);
+  ClaimWish wish{4, {"alice"}, {"digest", "nap", "sleep"}, {}, {"nap", "sleep"}, 1};
+  EXPECT_THAT(two.claim_ids(wish), ElementsAre(id_of(2), id_of(3)));
+  EXPECT_THAT(two.claim_ids(wish), IsEmpty());
+  complete(two, 2);
+  EXPECT_THAT(two.claim_ids(wish), ElementsAre(id_of(1)));
+}
+
 TEST_F(PostgresClaims, claim_when_a_job_was_given_back_then_it_comes_in_its_old_place) {
   for (int number = 1; number <= 3; ++number) submit(number);
   EXPECT_THAT(two.claim_ids(2), ElementsAre(id_of(1), id_of(2)));
@@ -184,9 +225,10 @@ TEST_F(PostgresClaims, claim_when_others_take_what_is_older_then_the_rest_of_its
   submit(4, TaskPriority::background);
   const ServerByHand other;
   other.begin();
-  EXPECT_EQ(other.run("SELECT count(it) FROM claim(2, '{}', '{digest}', 0, '{0}', '{}', '{}', 0, "
-                      "0, to_timestamp(18250 * 86400))"),
-            "2");
+  EXPECT_EQ(
+      other.run("SELECT count(it) FROM claim(2, '{}', '{alice}', '{digest}', '{}', '{}', '{}', "
+                "0, '{}', 0, '{0}', '{}', '{}', 0, 0, to_timestamp(18250 * 86400))"),
+      "2");
   EXPECT_THAT(one.claim_ids(1), ElementsAre(id_of(3)));
   other.run("ROLLBACK");
   EXPECT_THAT(two.claim_ids(3), ElementsAre(id_of(1), id_of(2), id_of(4)));

@@ -21,7 +21,7 @@ class PostgresSharedJobs : public testing::Test {
     EXPECT_EQ(said(one.submit(std::move(job))).acceptance, Acceptance::accepted);
   }
   static std::size_t claim(PostgresJournal& journal, std::size_t agents = 9) {
-    return said(journal.claim({agents, {"digest"}})).size();
+    return said(journal.claim({agents, {"alice"}, {"digest"}})).size();
   }
   static StoredState state(PostgresJournal& journal, int number) {
     return said(journal.find(id_of(number))).value().state;

@@ -29,12 +29,15 @@ struct QueueServer {
   }
 
   std::vector<ClaimedJob> claim(std::size_t agents, std::vector<std::string> kinds = {"digest"}) {
-    return said(journal.claim({agents, std::move(kinds)}));
+    return said(journal.claim({agents, {"alice", "bob"}, std::move(kinds)}));
+  }
+  std::vector<JobId> claim_ids(ClaimWish wish) {
+    std::vector<JobId> ids;
+    for (const auto& claimed : said(journal.claim(std::move(wish)))) ids.push_back(claimed.job.id);
+    return ids;
   }
   std::vector<JobId> claim_ids(std::size_t agents, std::vector<std::string> kinds = {"digest"}) {
-    std::vector<JobId> ids;
-    for (const auto& claimed : claim(agents, std::move(kinds))) ids.push_back(claimed.job.id);
-    return ids;
+    return claim_ids({agents, {"alice", "bob"}, std::move(kinds)});
   }
   std::vector<JobId> wait_for_loss() {
     std::unique_lock lock(mutex);

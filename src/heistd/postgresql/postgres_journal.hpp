@@ -133,6 +133,7 @@ class PostgresJournal : public JobJournal {
   void count_late() noexcept;
   std::vector<ClaimedJob> keep_claimed(std::vector<ClaimedJob> claimed);
   std::optional<Started> start_claimed(const JobId& id);
+  void give_back(const JobId& id, Attempt attempt);
   void lose(const std::vector<JobId>& ids);
   struct Asked;
   static PostgresCall look_call(const std::vector<Asked>& asked);

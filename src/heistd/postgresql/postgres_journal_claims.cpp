@@ -91,11 +91,17 @@ std::vector<ClaimedJob> PostgresJournal::keep_claimed(std::vector<ClaimedJob> cl
 void PostgresJournal::stop_claims() {
   boost::asio::dispatch(network_, [this] {
     claims_ended_ = true;
-    std::vector<std::pair<JobId, Attempt>> back;
-    for (const auto& [id, claimed] : unstarted_) back.emplace_back(id, claimed.job.attempt);
-    for (const auto& [id, attempt] : back) static_cast<void>(release(id, attempt));
-    unstarted_.clear();
+    for (const auto& [id, claimed] : std::exchange(unstarted_, {})) {
+      give_back(id, claimed.job.attempt);
+    }
   });
+}
+
+/// If that cannot be now, the next session does it, as this server does not know the job any more.
+void PostgresJournal::give_back(const JobId& id, Attempt attempt) {
+  held_.remove(id, attempt);
+  auto call = [id, attempt](bool again) { return release_call(uuid_or_none(id), attempt, again); };
+  requests_.ask(PostgresRequests::Other{std::move(call), [](const PostgresResult& /*none*/) {}});
 }
 
 void PostgresJournal::lose(const std::vector<JobId>& ids) {
@@ -127,7 +133,7 @@ JobJournal::Answer<PostgresJournal::Look> PostgresJournal::look() {
   });
 }
 
-/// What is ending has perhaps ended so, and its own answer says that.
+/// What is ending has perhaps ended so, and its own answer says that, or it is asked for again.
 PostgresJournal::Look PostgresJournal::compare(const std::vector<Asked>& asked,
                                                const PostgresRows& rows) {
   struct Found {
@@ -145,14 +151,13 @@ PostgresJournal::Look PostgresJournal::compare(const std::vector<Asked>& asked,
   Look look;
   for (const auto& one : asked) {
     const auto* const held = held_.find(one.id, one.attempt);
-    if (held == nullptr) continue;
+    if (held == nullptr || held->is_ending) continue;
     const auto now = found.find(one.place);
     if (now != found.end() && now->second.attempt == one.attempt) {
       held_.note_lane(one.id, now->second.lane);
       look.held.push_back({one.id, one.attempt, now->second.priority});
       continue;
     }
-    if (held->is_ending) continue;
     held_.remove(one.id, one.attempt);
     unstarted_.erase(one.id);
     look.lost.push_back({one.id, one.attempt});

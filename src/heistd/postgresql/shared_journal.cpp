@@ -15,6 +15,10 @@ namespace {
 /// It is renewed after a quarter of that, so that an idle server asks less than once a second.
 constexpr std::chrono::seconds lease{12};
 
+/// For what was asked for last, at the end. Others take what the database has not heard of by then
+/// when the lease is over.
+constexpr std::chrono::seconds last_words_time{3};
+
 /// One for each process, as a name that two servers have would be one server's for the database.
 std::string node_name() {
   std::array<char, 256> host{};
@@ -48,7 +52,7 @@ SharedJournal::SharedJournal(const std::string& target,
 }
 
 SharedJournal::~SharedJournal() {
-  static_cast<void>(journal_->flush().get());
+  static_cast<void>(journal_->flush().wait_for(last_words_time));
   io_.stop();
   thread_.join();
   journal_.reset();

@@ -22,7 +22,7 @@ class SharedJournal {
   /// Errors: std::runtime_error, whose text says what to do, when the database cannot be used.
   /// Blocks: until that is known.
   SharedJournal(const std::string& target, std::function<void(const std::vector<JobId>&)> on_lost);
-  /// Blocks: until the database has all that was asked for, or cannot be reached for a while.
+  /// Blocks: until the database has all that was asked for, or for some seconds without that.
   ~SharedJournal();
   SharedJournal(const SharedJournal&) = delete;
   SharedJournal& operator=(const SharedJournal&) = delete;
