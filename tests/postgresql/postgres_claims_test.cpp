@@ -162,6 +162,17 @@ TEST_F(PostgresClaims, claim_when_programs_have_their_limit_then_other_kinds_com
   EXPECT_THAT(two.claim_ids(wish), ElementsAre(id_of(1)));
 }
 
+TEST_F(PostgresClaims, claim_when_the_server_has_more_new_jobs_than_agents_then_others_hear_of_it) {
+  submit(1);
+  submit(2);
+  EXPECT_THAT(one.claim_ids(3), ElementsAre(id_of(1), id_of(2)));
+  EXPECT_EQ(two.hints, 0);
+  submit(3);
+  submit(4);
+  EXPECT_THAT(one.claim_ids(3), ElementsAre(id_of(3)));
+  EXPECT_TRUE(two.wait_for_hint());
+}
+
 TEST_F(PostgresClaims, claim_when_a_job_was_given_back_then_it_comes_in_its_old_place) {
   for (int number = 1; number <= 3; ++number) submit(number);
   EXPECT_THAT(two.claim_ids(2), ElementsAre(id_of(1), id_of(2)));

@@ -24,7 +24,12 @@ struct QueueServer {
               lost.insert(lost.end(), ids.begin(), ids.end());
               changed.notify_all();
             },
-            lease) {
+            lease,
+            [this] {
+              const std::lock_guard lock(mutex);
+              ++hints;
+              changed.notify_all();
+            }) {
     said(journal.abort(id_of(0), {}));  // its session has begun when that is answered
   }
 
@@ -39,6 +44,10 @@ struct QueueServer {
   std::vector<JobId> claim_ids(std::size_t agents, std::vector<std::string> kinds = {"digest"}) {
     return claim_ids({agents, {"alice", "bob"}, std::move(kinds)});
   }
+  bool wait_for_hint() {
+    std::unique_lock lock(mutex);
+    return changed.wait_for(lock, std::chrono::seconds(20), [this] { return hints > 0; });
+  }
   std::vector<JobId> wait_for_loss() {
     std::unique_lock lock(mutex);
     changed.wait_for(lock, std::chrono::seconds(20), [this] { return !lost.empty(); });
@@ -48,6 +57,7 @@ struct QueueServer {
   std::mutex mutex;
   std::condition_variable changed;
   std::vector<JobId> lost;
+  int hints = 0;
   PostgresOnItsThread journal;
 };
 

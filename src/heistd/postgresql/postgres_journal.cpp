@@ -51,7 +51,11 @@ PostgresJournal::PostgresJournal(boost::asio::any_io_executor network, Options o
                {.on_connected =
                     [this] {
                       renewed_.ask_first({session_settings}, [](const PostgresResult& /*set*/) {});
-                    }}),
+                      hints_.listen();
+                    },
+                .on_notification =
+                    [this](const PostgresNotification& /*hint*/) { options_.on_hint(); }}),
+      hints_(renewed_, network_),
       read_(network_, options_.target, options_.limits, {.on_connected = [this] {
               read_.ask_first({session_settings}, [](const PostgresResult& /*set*/) {});
             }}) {}
@@ -142,7 +146,8 @@ JobJournal::Answer<JobJournal::Submitted> PostgresJournal::submit(NewJob job) {
     std::vector<NewJob> jobs;
     jobs.push_back(std::move(job));
     requests_.ask(PostgresRequests::Submission{
-        std::move(jobs), settle(std::move(resolver), [](std::vector<Submitted>& submitted) {
+        std::move(jobs), settle(std::move(resolver), [this](std::vector<Submitted>& submitted) {
+          has_new_ = true;
           return std::move(submitted.front());
         })});
   });
@@ -152,7 +157,8 @@ JobJournal::Answer<std::vector<JobJournal::Submitted>> PostgresJournal::submit_a
     std::vector<NewJob> jobs) {
   return answer<std::vector<Submitted>>([this, jobs = std::move(jobs)](auto resolver) mutable {
     requests_.ask(PostgresRequests::Submission{
-        std::move(jobs), settle(std::move(resolver), [](std::vector<Submitted>& submitted) {
+        std::move(jobs), settle(std::move(resolver), [this](std::vector<Submitted>& submitted) {
+          has_new_ = true;
           return std::move(submitted);
         })});
   });

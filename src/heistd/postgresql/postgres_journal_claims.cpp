@@ -71,8 +71,11 @@ JobJournal::Answer<std::vector<ClaimedJob>> PostgresJournal::claim(ClaimWish wis
     if (!lease_.holds() || claims_ended_) return resolver->resolve(std::vector<ClaimedJob>());
     requests_.ask(PostgresRequests::Other{
         [this, wish](bool /*again*/) { return claims_.call(wish, held_, pauses_, clock()); },
-        settle(resolver, [this](const PostgresRows& rows) {
-          return keep_claimed(claims_.take(rows, held_));
+        settle(resolver, [this, agents = wish.agents,
+                          has_new = std::exchange(has_new_, false)](const PostgresRows& rows) {
+          auto claimed = claims_.take(rows, held_);
+          if (has_new && held_.all().size() >= agents) hints_.tell();  // the rest is for others
+          return keep_claimed(std::move(claimed));
         })});
   });
 }

@@ -39,13 +39,15 @@ std::string usable(const std::string& target) {
 }  // namespace
 
 SharedJournal::SharedJournal(const std::string& target,
-                             std::function<void(const std::vector<JobId>&)> on_lost)
+                             std::function<void(const std::vector<JobId>&)> on_lost,
+                             std::function<void()> on_hint)
     : node_(node_name()) {
   journal_.emplace(io_.get_executor(),
                    PostgresJournal::Options{.target = PostgresTarget(usable(target)),
                                             .node = node_,
                                             .lease = lease,
                                             .on_lost = std::move(on_lost),
+                                            .on_hint = std::move(on_hint),
                                             .starts_claims_only = true});
   thread_ = std::thread([this] { run(); });
   ::pthread_setname_np(thread_.native_handle(), "heistd-queue");

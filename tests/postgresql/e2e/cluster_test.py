@@ -177,6 +177,23 @@ class Changes(Cluster):
         until(lambda: owner.level("user-blocking")["running"] == 1, "the job to be urgent")
 
 
+class Hints(Cluster):
+    def set_up_servers(self):
+        self.assertEqual(run("migrate", "--journal", self.journal)[0], 0)
+        self.one = self.begin()
+
+    def test_job_that_a_full_server_gets_starts_elsewhere_at_once(self):
+        for _ in range(2):
+            self.one.accepted("/jobs/sleep")
+        until(lambda: self.runs(self.one) == 2, "it to be full")
+        other = self.begin()
+        begin = time.monotonic()
+        for _ in range(10):
+            self.assertEqual(self.one.finished(self.one.accepted("/jobs/digest"))["state"], "done")
+        self.assertLess(time.monotonic() - begin, 5)  # and ten looks take ten seconds, on an average
+        self.assertEqual(other.level("user-visible")["done"], 10)
+
+
 class Clients(Cluster):
     """Only one of the servers has this client, of which one job runs at a time."""
 
