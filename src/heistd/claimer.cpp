@@ -116,7 +116,8 @@ Client* Claimer::take(const StoredJob& job) {
   return nullptr;
 }
 
-/// It goes back, and is left to others for a while, as it would come again at once.
+/// It goes back, and is left to others for a while, as it would come again at once. Where there are
+/// more than can be passed over, the next look comes soon enough.
 void Claimer::refuse(const StoredJob& job) {
   refused_until_.push_back(std::chrono::steady_clock::now() + refusal_time);
   wish_.refused.push_back(job.order);
@@ -124,7 +125,9 @@ void Claimer::refuse(const StoredJob& job) {
     wish_.refused.erase(wish_.refused.begin());
     refused_until_.pop_front();
   }
-  keeper_.release(job.id, job.attempt, [this] { claim(); });
+  keeper_.release(job.id, job.attempt, [this] {
+    if (wish_.refused.size() < most_refused) claim();
+  });
 }
 
 void Claimer::forget_refusals() {
