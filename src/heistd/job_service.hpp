@@ -120,6 +120,9 @@ class JobService {
   /// Takes a job that this server has claimed, to start it as one of a journal of its own: it waits
   /// until post_waiting() is called.   Errors: std::bad_alloc.
   void take_claimed(Client& client, const Kind& kind, const StoredJob& stored);
+  /// Whether a job that this server has claimed is to stay here, as it runs, or waits for nothing
+  /// but its turn. Else it is to be left to others, and released.
+  [[nodiscard]] bool keeps_claim(Client& client, const JobId& id) const;
   /// Jobs that somebody waits for here, and that this server has not claimed.
   [[nodiscard]] std::vector<JobId> watched() const;
   /// A job is not this server's any more: it stops here, and nobody is told that it has ended. Who
@@ -352,6 +355,7 @@ class JobService {
                              std::size_t bytes);
   std::shared_ptr<Job> watch(Client& client, const StoredJob& stored);
   void stop_run(Client& client, Job& job);
+  void release_claim(Client& client, Job& job);
   void leave_to_others(Client& client, Job& job);
   void hear_of(Client& client, Job& job, const std::optional<StoredJob>& stored);
   void hear_of_done(Client& client, const Job& job, const StoredJob& stored);

@@ -22,10 +22,12 @@ Result<std::shared_ptr<SignalGroup>> JobService::set_pause(Client& client, std::
   return group;
 }
 
-/// The job has come to its start, and may not start now. A `run` that is null has ended.
+/// The job has come to its start, and may not start now. A `run` that is null has ended. A claimed
+/// job goes back, so that its agent may have another one.
 ///
 /// Errors: std::bad_alloc.
 void JobService::hold(Client& client, Job& job, std::shared_ptr<JobRun> run) {
+  if (is_shared()) return release_claim(client, job);
   auto& mine = *job.unfinished;
   mine.is_held_back = false;
   mine.held_run = std::move(run);
