@@ -77,7 +77,8 @@ class Job {
     std::optional<RunPlaces::Place> run_place;  ///< from when an agent has come to it
     std::shared_ptr<void> suspect_place;        ///< of a StartQueue, until the attempt has ended
     bool is_held_back = false;  ///< it has asked for its start, and may not start now
-    std::optional<std::list<Job*>::iterator> place_in_held;  ///< of its client
+    std::optional<std::list<Job*>::iterator> place_in_held;    ///< of its client
+    std::optional<std::list<Job*>::iterator> place_in_asking;  ///< the same
     std::shared_ptr<JobRun> held_run;  ///< of one that is held: posted again, it starts
     std::function<void()> held_start;  ///< or what has it ask for its start once more
     bool is_told = false;  ///< the end of the latest attempt is known, and the journal is told
@@ -122,7 +123,8 @@ class Job {
   /// With a first one that its agent has counted.
   [[nodiscard]] Attempts attempts_by_now() const noexcept {
     auto now = attempts;
-    if (unfinished && unfinished->first && unfinished->first->has_begun()) now.latest = 1;
+    if (unfinished && unfinished->first && unfinished->first->has_begun())
+      now.latest = first_attempt;
     return now;
   }
   /// What a journal says of how often the job was tried.   Errors: std::bad_alloc.

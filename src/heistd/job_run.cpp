@@ -89,13 +89,13 @@ heist::Promise<void> JobRun::pass_gate() {
 
 /// Until it is posted again nothing waits for it.
 JobEnd JobRun::hold_back() noexcept {
-  if (start_.first) leave();  // others have not taken a place yet
+  if (start_.first) leave();  // a job that asks for its start takes its place later
   runnable_.reset();
   start_.delay = {};
   return {times_, HeldBack{shared_from_this()}};
 }
 
-/// Or it would be rejected, which costs more.
+/// A promise that nobody resolves is rejected in the end, which costs more.
 void JobRun::leave() noexcept {
   if (start_.place) start_.place->leave.resolve();
 }

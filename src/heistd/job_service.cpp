@@ -221,11 +221,13 @@ void JobService::leave(Client& client, Job& job) {
   count_out(job);
   if (mine.place_in_group) job.group->remove(*mine.place_in_group);
   if (mine.place_in_held) client.held.erase(*mine.place_in_held);
+  leave_asking(client, job);
   if (job.group) client.signals.drop_unused(job.signal_name, *job.group);
 }
 
 /// The job, which an agent may have begun, is as if it had never been there.
 void JobService::take_back(Client& client, Job& job) {
+  hear_of_first_start(job);
   leave(client, job);
   client.jobs.forget(job);
   job.unfinished->controller.abort();
@@ -280,6 +282,7 @@ std::shared_ptr<Job> JobService::find(Client& client, const JobId& id) {
 
 void JobService::abort(Client& client, Job& job, std::string_view reason) {
   if (job.finished()) return;
+  hear_of_first_start(job);
   job.unfinished->controller.abort();
   if (keeper_ != nullptr) {
     keeper_->abort(job.id, aborted_because(reason), end_followers_later(client, job.id));

@@ -236,13 +236,16 @@ class JobService {
  private:
   /// What a job has that starts without the network.
   struct AtOnce {
-    Blocks upload;                                      ///< until its run has it
-    std::unique_ptr<JobJournal::FirstAttempt> attempt;  ///< the same
+    Blocks upload;                                      ///< until the job is posted
+    std::unique_ptr<JobJournal::FirstAttempt> attempt;  ///< until the job is posted
     StartQueue::Place place;                            ///< until it has run
-    std::optional<JobLine::Share> posted;               ///< the same
+    std::optional<JobLine::Share> posted;               ///< until it has run
   };
   std::shared_ptr<AtOnce> take_at_once(const Client& client, const JobRequest& request,
                                        const JobId& id, const std::shared_ptr<JobLine>& line);
+  [[nodiscard]] static bool is_behind_others(const Client& client, heist::TaskPriority priority);
+  static void enter_asking(Client& client, Job& job);
+  static void leave_asking(Client& client, Job& job) noexcept;
   void start_at_once(Client& client, Job& job, const std::shared_ptr<AtOnce>& at_once,
                      const Parameters& parameters, JobStart& start);
   static void hear_of_first_start(Job& job) noexcept;
@@ -264,11 +267,12 @@ class JobService {
   void post(Client& client, Job& job, const JobRequest& request, Blocks body, Budget::Ticket ticket,
             std::shared_ptr<AtOnce> at_once = nullptr);
   struct Opening;
-  void put_gate(Client& client, const Job& job, const Parameters& parameters, JobStart& start);
+  void put_gate(Client& client, Job& job, const Parameters& parameters, JobStart& start);
   static std::shared_ptr<Job> waiting_for(Client& client, const Opening& opening);
   void ask_to_run(Client& client, const std::shared_ptr<Opening>& opening);
   void open(Client& client, const std::shared_ptr<Opening>& opening, StartQueue::Place place);
-  void begin_attempt(Job& job, OpenedJob opened, Opening& opening, StartQueue::Place place);
+  void begin_attempt(Client& client, Job& job, OpenedJob opened, Opening& opening,
+                     StartQueue::Place place);
   static AfterFailure after_failure(const Job& job, const JobEnd& end);
   void tell_end(Client& client, const Job& job, JobEnd end);
   void tell_retry(Client& client, const Job& job, const JobFailure& why, const JobTimes& times);

@@ -9,6 +9,24 @@ namespace heistd {
 
 namespace asio = boost::asio;
 
+/// Whether some of the priority have to ask for their start, and nothing else holds them up.
+bool JobService::is_behind_others(const Client& client, heist::TaskPriority priority) {
+  const auto now = Clock::now();
+  return std::ranges::any_of(client.asking, [priority, now](const Job* job) {
+    return job->priority() == priority && job->runnable_at <= now;
+  });
+}
+
+void JobService::enter_asking(Client& client, Job& job) {
+  auto& mine = *job.unfinished;
+  if (!mine.place_in_asking) mine.place_in_asking = client.asking.insert(client.asking.end(), &job);
+}
+
+void JobService::leave_asking(Client& client, Job& job) noexcept {
+  const auto place = std::exchange(job.unfinished->place_in_asking, std::nullopt);
+  if (place) client.asking.erase(*place);
+}
+
 /// Null when the job has to ask for its start: others of its client and priority do, or it is to
 /// wait for a limit, or the journal has to be asked for its upload.
 ///
@@ -18,7 +36,7 @@ std::shared_ptr<JobService::AtOnce> JobService::take_at_once(const Client& clien
                                                              const JobId& id,
                                                              const std::shared_ptr<JobLine>& line) {
   const bool has_limit = client.limits().running > 0 || request.kind->at_a_time > 0;
-  if (has_limit || client.waiting.has_asking(line->priority())) return nullptr;
+  if (has_limit || is_behind_others(client, line->priority())) return nullptr;
   auto at_once = std::make_shared<AtOnce>();
   at_once->place = starts_.take_at_once(std::min(line->priority(), client.ceiling));
   if (!at_once->place) return nullptr;
@@ -26,7 +44,7 @@ std::shared_ptr<JobService::AtOnce> JobService::take_at_once(const Client& clien
   if (!first) return nullptr;
   at_once->attempt = std::move(first->attempt);
   if (!first->upload.empty()) at_once->upload.push_back(std::move(first->upload));
-  at_once->posted.emplace(line, true);
+  at_once->posted.emplace(line);
   return at_once;
 }
 
@@ -34,9 +52,9 @@ std::shared_ptr<JobService::AtOnce> JobService::take_at_once(const Client& clien
 void JobService::start_at_once(Client& client, Job& job, const std::shared_ptr<AtOnce>& at_once,
                                const Parameters& parameters, JobStart& start) {
   auto& mine = *job.unfinished;
-  constexpr Attempt first = 1;
   start.work = job.kind.make_work({job.kind, std::move(at_once->upload), parameters, start.signal,
-                                   job.progress, job.id, first});
+                                   job.progress, job.id, first_attempt});
+  client.run_places.take(job);
   mine.first = std::make_shared<FirstStart>(std::move(at_once->attempt));
   start.first = mine.first;
   auto leave = heist::Promise<void>::with_resolver();
@@ -56,7 +74,7 @@ void JobService::hear_of_first_start(Job& job) noexcept {
   const auto first = std::exchange(mine.first, nullptr);
   if (!first || first->give_up()) return;
   mine.begun = true;
-  job.attempts.latest = 1;
+  job.attempts.latest = first_attempt;
 }
 
 }  // namespace heistd

@@ -141,8 +141,8 @@ struct JobService::Opening {
 };
 
 /// The agent asks, and the journal answers when the job's turn has come, by way of the network.
-void JobService::put_gate(Client& client, const Job& job, const Parameters& parameters,
-                          JobStart& start) {
+void JobService::put_gate(Client& client, Job& job, const Parameters& parameters, JobStart& start) {
+  enter_asking(client, job);
   auto asked = heist::Promise<void>::with_resolver();
   auto work = heist::Promise<std::unique_ptr<JobWork>>::with_resolver();
   auto leave = heist::Promise<void>::with_resolver();
@@ -197,7 +197,8 @@ void JobService::open(Client& client, const std::shared_ptr<Opening>& opening,
     return;
   }
   if (keeper_ == nullptr) {
-    begin_attempt(*asking, {1, std::move(asking->unfinished->upload)}, *opening, std::move(place));
+    begin_attempt(client, *asking, {first_attempt, std::move(asking->unfinished->upload)}, *opening,
+                  std::move(place));
     return post_waiting(client);
   }
   const auto priority = std::min(asking->priority(), asking->ceiling);
@@ -207,7 +208,7 @@ void JobService::open(Client& client, const std::shared_ptr<Opening>& opening,
        being_started = starts_.being_started(priority)](std::optional<OpenedJob> opened) mutable {
         if (!opened) return;
         if (const auto job = waiting_for(client, *opening)) {
-          begin_attempt(*job, std::move(*opened), *opening, std::move(place));
+          begin_attempt(client, *job, std::move(*opened), *opening, std::move(place));
           post_waiting(client);
         } else {  // when it was aborted, the journal knows that, and this comes late
           keeper_->release(opening->id, opened->attempt);
@@ -221,8 +222,9 @@ void JobService::hold_at_gate(Client& client, Job& job, const std::shared_ptr<Op
   put_in_held(client, job);
 }
 
-void JobService::begin_attempt(Job& job, OpenedJob opened, Opening& opening,
+void JobService::begin_attempt(Client& client, Job& job, OpenedJob opened, Opening& opening,
                                StartQueue::Place place) {
+  leave_asking(client, job);
   if (keeper_ != nullptr) {  // which counts attempts
     job.attempts.latest = opened.attempt;
     job.unfinished->begun = true;

@@ -71,13 +71,6 @@ std::size_t WaitingJobs::posted(heist::TaskPriority least) const noexcept {
   return posted;
 }
 
-bool WaitingJobs::has_asking(heist::TaskPriority priority) const noexcept {
-  return std::ranges::any_of(lines_, [priority](const auto& entry) {
-    const auto& line = *entry.second;
-    return line.posted > line.at_once && line.priority() == priority;
-  });
-}
-
 void WaitingJobs::add(const JobId& id, const std::shared_ptr<JobLine>& line, Times times,
                       const JobId& follows) {
   const auto bits = bits_of(id);

@@ -72,25 +72,20 @@ struct JobLine : std::enable_shared_from_this<JobLine> {
   static constexpr std::size_t most_posted = 64;
 
   /// Counts a job of the line that is posted, until it has started; or until it has run, of one
-  /// that starts `at_once`, as the network does not hear of its start.
+  /// that starts at once, as the network does not hear of its start.
   class Share {
    public:
-    explicit Share(std::shared_ptr<JobLine> line, bool at_once = false) noexcept
-        : line_(std::move(line)), at_once_(at_once) {
+    explicit Share(std::shared_ptr<JobLine> line) noexcept : line_(std::move(line)) {
       ++line_->posted;
-      if (at_once_) ++line_->at_once;
     }
     Share(Share&& other) noexcept = default;
     Share& operator=(Share&&) = delete;
     ~Share() {
-      if (!line_) return;
-      --line_->posted;
-      if (at_once_) --line_->at_once;
+      if (line_) --line_->posted;
     }
 
    private:
     std::shared_ptr<JobLine> line_;
-    bool at_once_;
   };
   using Jobs = boost::intrusive::list<
       WaitingJob, boost::intrusive::member_hook<WaitingJob, WaitingJob::Place, &WaitingJob::place>>;
@@ -112,10 +107,9 @@ struct JobLine : std::enable_shared_from_this<JobLine> {
   const Kind& kind;
   const std::shared_ptr<const Pause> kind_pause;  ///< of the client's
   Jobs jobs;                                      ///< by their turns
-  Jobs others;              ///< delayed ones, those being read, and those that follow others
-  std::size_t posted = 0;   ///< jobs that have been taken from here, and have not started
-  std::size_t taken = 0;    ///< those of them that are being read
-  std::size_t at_once = 0;  ///< those of them that need not ask for their start
+  Jobs others;             ///< delayed ones, those being read, and those that follow others
+  std::size_t posted = 0;  ///< jobs that have been taken from here, and have not started
+  std::size_t taken = 0;   ///< those of them that are being read
 
   [[nodiscard]] heist::TaskPriority priority() const noexcept {
     return fixed ? *fixed : group->priority();
@@ -220,8 +214,6 @@ class WaitingJobs {
   void drop_unused_lines() noexcept;
   /// Jobs of this priority, and of more urgent ones, that have been taken and have not started.
   [[nodiscard]] std::size_t posted(heist::TaskPriority least) const noexcept;
-  /// Whether there are some of this priority among them that have to ask for their start.
-  [[nodiscard]] bool has_asking(heist::TaskPriority priority) const noexcept;
 
  private:
   struct HashOfId {

@@ -53,11 +53,11 @@ std::size_t RunningAttempts::place_for(const JobId& id) {
     return known->second.place;
   }
   if (free_places_.empty()) add_place();
+  const auto lowest = free_places_.front();
+  running_.emplace(id, Running{none_yet, lowest});
   std::ranges::pop_heap(free_places_, std::greater());
-  running_.emplace(id, Running{none_yet, free_places_.back()});
-  const auto place = free_places_.back();
   free_places_.pop_back();
-  return place;
+  return lowest;
 }
 
 /// All places may be free one day, and there is room for that then.

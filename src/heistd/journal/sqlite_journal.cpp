@@ -45,10 +45,8 @@ auto post_to(JournalThread& thread, Apply apply) {
 class NotedAttempt final : public JobJournal::FirstAttempt {
  public:
   NotedAttempt(RunningAttempts& attempts, JobId id) : attempts_(attempts), id_(std::move(id)) {}
-  void count() override { attempts_.begin(id_, first); }
-  void take_back() noexcept override { attempts_.take_back(id_, first); }
-
-  static constexpr Attempt first = 1;
+  void count() override { attempts_.begin(id_, first_attempt); }
+  void take_back() noexcept override { attempts_.take_back(id_, first_attempt); }
 
  private:
   RunningAttempts& attempts_;
@@ -113,27 +111,14 @@ JobJournal::Answer<std::vector<JobJournal::Submitted>> SqliteJournal::submit_all
   });
 }
 
-/// A job that was accepted a moment ago needs no other thread. It overtakes none of its priority.
+/// A job that was accepted a moment ago need not be read.
 JobJournal::Answer<std::optional<JobJournal::Started>> SqliteJournal::start(
     JobId id, heist::TaskPriority priority) {
-  if (!starter_.has(priority)) {
-    auto upload = recent_.take(id);
-    if (upload) return start_first(id, std::move(*upload));
-  } else {
-    recent_.remove(id);  // or it would be started as a recent one once more
-  }
-  auto [task, answer] = task_of([this, id = std::move(id)] { return starts_.start(id); });
-  starter_.post(priority, std::move(task));
-  return std::move(answer);
-}
-
-JobJournal::Answer<std::optional<JobJournal::Started>> SqliteJournal::start_first(
-    const JobId& id, std::string upload) {
-  auto [task, answer] = task_of([this, &id, &upload]() -> std::optional<Started> {
-    attempts_.begin(id, NotedAttempt::first);
-    return Started{NotedAttempt::first, std::move(upload)};
+  auto upload = recent_.take(id);
+  auto [task, answer] = task_of([this, id = std::move(id), upload = std::move(upload)]() mutable {
+    return upload ? starts_.start_first(id, std::move(*upload)) : starts_.start(id);
   });
-  do_alone(*task);
+  starter_.post(priority, std::move(task));
   return std::move(answer);
 }
 

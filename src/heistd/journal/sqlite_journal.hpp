@@ -80,7 +80,6 @@ class SqliteJournal final : public JobJournal {
   auto end_attempt(Apply apply);
   template <class Apply>
   auto read(Apply apply);
-  Answer<std::optional<Started>> start_first(const JobId& id, std::string upload);
 
   const JournalClock clock_;
   const DataDirectory directory_;

@@ -20,6 +20,8 @@ class JobsAtOnce : public KeptJobs {
     EXPECT_EQ(anonymous.budget->jobs(), 0U);
     EXPECT_EQ(anonymous.budget->bytes(), 0U);
     EXPECT_EQ(anonymous.waiting.posted(heist::TaskPriority::background), 0U);
+    EXPECT_EQ(anonymous.run_places.taken(), 0U);
+    EXPECT_TRUE(anonymous.asking.empty());
     EXPECT_EQ(count_that_start_at_once(2 * most_at_once), most_at_once);
   }
   /// Of so many jobs that are posted now, how many the agents start although the network rests.
@@ -35,6 +37,7 @@ class JobsAtOnce : public KeptJobs {
 TEST_F(JobsAtOnce, run_when_nobody_waits_then_the_agent_counts_the_start) {
   const auto id = post_kept("/jobs/digest");
   EXPECT_EQ(stored(id).attempt, 0U);
+  EXPECT_EQ(anonymous.run_places.taken(), 1U);  // as a limit of a later configuration counts it
   loop.run_until_idle();
   EXPECT_EQ(stored(id).attempt, 1U);
   EXPECT_EQ(state_of(id), "running");
@@ -81,6 +84,26 @@ TEST_F(JobsAtOnce, run_when_paused_before_its_start_then_it_is_not_counted_and_s
   expect_all_given_back();
 }
 
+// Rule: JRN-5
+TEST_F(JobsAtOnce, run_when_another_one_starts_anew_after_a_pause_then_a_job_comes_behind_that) {
+  const auto held = post_kept("/jobs/digest");
+  ask("POST", "/kinds/digest/pause");
+  run_kept();
+  kept.set_pause(anonymous, *kinds.find("digest"), false);  // and the journal is asked for it
+  const auto fresh = post_kept("/jobs/digest");
+  run_kept();
+  EXPECT_THAT(journal.started, testing::ElementsAre(held, fresh));
+}
+
+TEST_F(JobsAtOnce, abort_when_the_job_runs_then_its_attempt_counts) {
+  const JobId id = ask("POST", "/jobs/compress", std::string(1 << 20, 'x')).json()["id"];
+  loop.run_one();
+  EXPECT_EQ(ask("DELETE", "/jobs/" + id).json()["attempts"], 1);
+  run_kept();
+  EXPECT_EQ(stored(id).attempt, 1U);
+  expect_all_given_back();
+}
+
 TEST_F(JobsAtOnce, abort_when_the_job_has_not_started_then_it_is_never_counted) {
   const auto id = post_kept("/jobs/digest");
   ask("DELETE", "/jobs/" + id);
@@ -95,7 +118,7 @@ TEST_F(JobsAtOnce, abort_when_the_job_has_not_started_then_it_is_never_counted) 
 
 // Rule: JRN-2
 TEST_F(JobsAtOnce, shutdown_when_some_have_started_then_only_their_attempts_are_released) {
-  const auto started = ask("POST", "/jobs/compress", std::string(1 << 20, 'x')).json()["id"];
+  const JobId started = ask("POST", "/jobs/compress", std::string(1 << 20, 'x')).json()["id"];
   const auto waiting = post_kept("/jobs/digest?priority=background");
   loop.run_one();
   EXPECT_EQ(stored(started).state, StoredState::running);
