@@ -40,7 +40,8 @@ struct PostTaskOptions {
 ///
 /// Spec:     [sched#sec-scheduler].   Differs: usable from any thread (contract ORD-1…5).
 /// Thread:   any; one handle is used by one thread at a time, copies may be anywhere.
-/// Lifetime: may outlive its loop; posting then is refused as below (LIF-1, LIF-2).
+/// Lifetime: may outlive its loop; posting then is refused as below (LIF-1, LIF-2). A callback may
+///           own the handle through which it is posted, which moves with it then.
 class HEIST_EXPORT Scheduler {
  public:
   /// Runs `callback()` as a task; the promise gives its result, its exception or the abort reason.

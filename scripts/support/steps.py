@@ -15,6 +15,7 @@ LOGS = ROOT / "build" / "logs"
 JOBS = str(os.cpu_count())
 TEST_JOBS = str(os.cpu_count() + 1)  # tests often wait, and would leave a processor idle
 HEARTBEAT = 20  # seconds
+SHOWN = 110  # lines of what a step has said that fails: room for a sanitizer's report
 SKIPPED = 77  # the exit status of a step that is not possible on this machine, and says why in its last line
 # Else ctest keeps 1024 bytes, and the count of tests is in the last line.
 WHOLE_OUTPUT = ("--test-output-size-passed", "100000", "--test-output-truncation", "head")
@@ -89,7 +90,7 @@ class Steps:
             self.say(f"{name}: {self._skipped.get(name, 'ok')}, took {clock(took)}")
             return
         self.say(f"{name}: FAILED ({wrong}), took {clock(took)}; the end of {log.relative_to(ROOT)}:")
-        for line in log.read_text(encoding="utf-8", errors="replace").splitlines()[-40:]:
+        for line in log.read_text(encoding="utf-8", errors="replace").splitlines()[-SHOWN:]:
             print(f"    {line}")
 
     def ctest(self, name, preset, *options, prefix=()):

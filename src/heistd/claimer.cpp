@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <heistd/claimer.hpp>
 #include <heistd/job_request.hpp>
 #include <iostream>
@@ -11,6 +12,9 @@ namespace {
 /// one statement a second.
 constexpr std::chrono::milliseconds heartbeat{1900};
 constexpr std::size_t beats_between_sweeps = 5;
+/// How long a job is left to others that cannot be had here, and how many there may be.
+constexpr std::chrono::minutes refusal_time{1};
+constexpr std::size_t most_refused = 1000;
 
 }  // namespace
 
@@ -21,9 +25,28 @@ Claimer::Claimer(PostgresJournal& journal, JobService& service, const ClientTabl
       keeper_(*service.keeper()),
       clients_(clients),
       kinds_(kinds),
-      wish_{agents, {}},
+      wish_{agents, {}, {}},
       timer_(keeper_.network()) {
-  for (const auto& [name, kind] : kinds.all()) wish_.kinds.push_back(name);
+  wish_.refused.reserve(most_refused + 1);
+  for (const auto& [name, kind] : kinds.all()) {
+    wish_.kinds.push_back(name);
+    if (kind.at_a_time == 0) continue;
+    wish_.programs.push_back(name);
+    wish_.most_programs = kind.at_a_time;
+  }
+}
+
+/// Clients and their limits may be others by now.   Errors: std::bad_alloc.
+void Claimer::renew_wish() {
+  std::vector<std::string> clients;
+  std::vector<ClaimWish::Limit> limits;
+  for (const auto& client : clients_.all()) {
+    clients.push_back(client->name);
+    if (client->limits().running > 0) limits.push_back({client->name, client->limits().running});
+  }
+  wish_.clients = std::move(clients);
+  wish_.limits = std::move(limits);
+  forget_refusals();
 }
 
 void Claimer::stop() {
@@ -63,14 +86,17 @@ void Claimer::on_claimed(const JournalResult<std::vector<ClaimedJob>>& claimed) 
   if (!claimed || claimed->empty()) return;
   Client* latest = nullptr;
   bool has_signals = false;
+  bool is_paused = false;
   for (const auto& [job, block] : *claimed) {
     auto* const client = take(job);
     if (client == nullptr) continue;
     latest = client;
     has_signals |= !job.signal_name.empty();
+    is_paused |= !service_.keeps_claim(*client, job.id);
   }
   if (latest != nullptr) service_.post_waiting(*latest);
   if (has_signals) look();  // for the priority that others may have given them
+  if (is_paused) sweep();   // as others may have ended the pause
 }
 
 /// Whose job it is; null: it goes back to the queue.
@@ -86,8 +112,29 @@ Client* Claimer::take(const StoredJob& job) {
   } catch (const std::bad_alloc&) {
     // Others may have more memory.
   }
-  static_cast<void>(journal_.release(job.id, job.attempt));
+  refuse(job);
   return nullptr;
+}
+
+/// It goes back, and is left to others for a while, as it would come again at once. Where there are
+/// more than can be passed over, the next look comes soon enough.
+void Claimer::refuse(const StoredJob& job) {
+  refused_until_.push_back(std::chrono::steady_clock::now() + refusal_time);
+  wish_.refused.push_back(job.order);
+  if (wish_.refused.size() > most_refused) {
+    wish_.refused.erase(wish_.refused.begin());
+    refused_until_.pop_front();
+  }
+  keeper_.release(job.id, job.attempt, [this] {
+    if (wish_.refused.size() < most_refused) claim();
+  });
+}
+
+void Claimer::forget_refusals() {
+  const auto left = std::ranges::upper_bound(refused_until_, std::chrono::steady_clock::now());
+  const auto over = left - refused_until_.begin();
+  wish_.refused.erase(wish_.refused.begin(), wish_.refused.begin() + over);
+  refused_until_.erase(refused_until_.begin(), left);
 }
 
 /// Once for each client, as it will come again and again.
@@ -122,6 +169,7 @@ void Claimer::note_connection(const JournalResult<std::vector<ClaimedJob>>& clai
 
 void Claimer::beat() noexcept {
   if (has_ended_) return;
+  try_to([this] { renew_wish(); });
   claim();
   try_to([this] { look(); });
   try_to([this] { ask_about_watched(); });
@@ -152,7 +200,7 @@ void Claimer::look() {
   is_looking_ = true;
 }
 
-/// What nobody here knows goes back: it was to do so before, and that has failed.
+/// What is not to stay here goes back, and so does what nobody here knows.
 void Claimer::on_look(const PostgresJournal::Look& seen) {
   for (const auto& [id, attempt] : seen.lost) {
     if (auto* const client = JobService::client_of(clients_, id)) {
@@ -160,11 +208,13 @@ void Claimer::on_look(const PostgresJournal::Look& seen) {
     }
   }
   for (const auto& [id, attempt, priority] : seen.held) {
-    if (auto* const client = JobService::client_of(clients_, id)) {
+    auto* const client = JobService::client_of(clients_, id);
+    if (client != nullptr && service_.keeps_claim(*client, id)) {
       service_.note_priority(*client, id, priority);
-    } else {
-      static_cast<void>(journal_.release(id, attempt));
+      continue;
     }
+    if (client != nullptr) service_.leave_to_others(*client, id);
+    keeper_.release(id, attempt, [this] { claim(); });
   }
 }
 

@@ -2,7 +2,9 @@
 #pragma once
 
 #include <boost/asio/steady_timer.hpp>
+#include <chrono>
 #include <cstddef>
+#include <deque>
 #include <heistd/client.hpp>
 #include <heistd/job_service.hpp>
 #include <heistd/kind_table.hpp>
@@ -40,7 +42,10 @@ class Claimer {
  private:
   void ask_for_jobs();
   void on_claimed(const JournalResult<std::vector<ClaimedJob>>& claimed);
+  void renew_wish();
   Client* take(const StoredJob& job);
+  void refuse(const StoredJob& job);
+  void forget_refusals();
   void say_stranger(const StoredJob& job);
   void beat() noexcept;
   void await_beat();
@@ -58,6 +63,8 @@ class Claimer {
   const ClientTable& clients_;
   const KindTable& kinds_;
   ClaimWish wish_;
+  /// Until when each of `wish_.refused` is.
+  std::deque<std::chrono::steady_clock::time_point> refused_until_;
   std::set<std::string> strangers_;  ///< clients that this server does not serve
   boost::asio::steady_timer timer_;
   std::size_t beats_ = 0;

@@ -50,6 +50,8 @@ class Client {
   RunPlaces run_places;
   SignalGroups signals;
   KindPauses kind_pauses;
+  /// Posted ones that have to ask for their start, until it is counted, or they are held.
+  std::list<Job*> asking;
   std::list<Job*> held;  ///< posted ones that may not start now, in the order of their turns
   Verdicts verdicts;
   std::array<LevelStats, 3> stats;

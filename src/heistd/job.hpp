@@ -67,6 +67,7 @@ class Job {
     JobCounts::Place place_in_counts;
     bool counted = false;
     std::uint64_t run = 0;  ///< the number of the latest run on agents: earlier ones are over
+    std::shared_ptr<FirstStart> first;  ///< of one that starts without the network, until it ends
     bool begun = false;  ///< the latest attempt: the journal has counted it, and not heard its end
     std::unique_ptr<const JobFailure> last_failure;  ///< of an earlier attempt, or null
     std::optional<Budget::Ticket> memory;  ///< of one that is not posted yet, as somebody waits
@@ -76,7 +77,8 @@ class Job {
     std::optional<RunPlaces::Place> run_place;  ///< from when an agent has come to it
     std::shared_ptr<void> suspect_place;        ///< of a StartQueue, until the attempt has ended
     bool is_held_back = false;  ///< it has asked for its start, and may not start now
-    std::optional<std::list<Job*>::iterator> place_in_held;  ///< of its client
+    std::optional<std::list<Job*>::iterator> place_in_held;    ///< of its client
+    std::optional<std::list<Job*>::iterator> place_in_asking;  ///< the same
     std::shared_ptr<JobRun> held_run;  ///< of one that is held: posted again, it starts
     std::function<void()> held_start;  ///< or what has it ask for its start once more
     bool is_told = false;  ///< the end of the latest attempt is known, and the journal is told
@@ -95,7 +97,9 @@ class Job {
   [[nodiscard]] JobState state() const noexcept;
   /// Whether its latest attempt runs, as far as a journal or an agent has said so.
   [[nodiscard]] bool has_started() const noexcept {
-    return (unfinished && unfinished->begun) || progress->queue_delay().has_value();
+    if (!unfinished) return progress->queue_delay().has_value();
+    return unfinished->begun || (unfinished->first && unfinished->first->has_begun()) ||
+           progress->queue_delay().has_value();
   }
   /// Whether it may not start now.   Precondition: it is unfinished.
   [[nodiscard]] bool is_paused() const noexcept {
@@ -116,6 +120,13 @@ class Job {
   };
   [[nodiscard]] const End& end() const noexcept { return *end_; }
 
+  /// With a first one that its agent has counted.
+  [[nodiscard]] Attempts attempts_by_now() const noexcept {
+    auto now = attempts;
+    if (unfinished && unfinished->first && unfinished->first->has_begun())
+      now.latest = first_attempt;
+    return now;
+  }
   /// What a journal says of how often the job was tried.   Errors: std::bad_alloc.
   void note_attempts(const StoredJob& stored);
 

@@ -150,6 +150,28 @@ class Ending final : public Endeavour {
   const JobKeeper::Stored stored_;
 };
 
+/// Gives an attempt back.
+class Releasing final : public Endeavour {
+ public:
+  Releasing(JobKeeper& keeper, const JobKeeper::Network& network, JobId id, Attempt attempt,
+            JobKeeper::Released released)
+      : Endeavour(keeper, network),
+        id_(std::move(id)),
+        attempt_(attempt),
+        released_(std::move(released)) {}
+
+ private:
+  void ask() override {
+    when(journal().release(id_, attempt_), [this](JobJournal::Effect /*effect*/) {
+      if (released_) released_();
+    });
+  }
+
+  const JobId id_;
+  const Attempt attempt_;
+  const JobKeeper::Released released_;
+};
+
 /// Changes a job, or not, and reads what has become of it if somebody wants to know.
 class Rereading final : public Endeavour {
  public:
@@ -236,8 +258,8 @@ void JobKeeper::abort(const JobId& id, StoredError why, Retold retold) {
   std::make_shared<Rereading>(*this, network_, id, std::move(abort), std::move(retold))->go();
 }
 
-void JobKeeper::release(const JobId& id, Attempt attempt) {
-  static_cast<void>(journal_.release(id, attempt));
+void JobKeeper::release(const JobId& id, Attempt attempt, Released released) {
+  std::make_shared<Releasing>(*this, network_, id, attempt, std::move(released))->go();
 }
 
 }  // namespace heistd

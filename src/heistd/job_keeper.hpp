@@ -30,6 +30,7 @@ class JobKeeper {
   using Network = boost::asio::io_context::executor_type;
   using Opened = std::function<void(std::optional<OpenedJob>)>;
   using Stored = std::function<void(JobJournal::Effect)>;
+  using Released = std::function<void()>;
   /// What the journal has of a job; nothing when it has forgotten it.
   using Retold = std::function<void(const std::optional<StoredJob>&)>;
 
@@ -97,8 +98,10 @@ class JobKeeper {
 
   /// The job was aborted; `retold` is as above, or empty.   Errors: std::bad_alloc.
   void abort(const JobId& id, StoredError why, Retold retold = {});
-  /// The server ends before the job: its next start goes on with it.
-  void release(const JobId& id, Attempt attempt);
+  /// Queues a job again whose attempt is given up, as the server ends before it, or others are to
+  /// run it. `released` is called once the journal has it, or has said that it comes too late; it
+  /// throws nothing.   Errors: std::bad_alloc.
+  void release(const JobId& id, Attempt attempt, Released released = {});
 
  private:
   template <class T>

@@ -55,6 +55,7 @@ heist::Promise<JobEnd> JobRun::run() {
   note_runnable();
   if (is_paused()) co_return hold_back();
   try {
+    if (start_.first && (given_up() || !start_.first->begin())) co_return end({});
     if (start_.gate) {
       auto passed = pass_gate();
       co_await passed;
@@ -67,7 +68,7 @@ heist::Promise<JobEnd> JobRun::run() {
     while (!given_up()) {
       if (auto outcome = next_chunk()) co_return end(std::move(*outcome));
       if (const auto pending = start_.work->pending()) {
-        if (start_.gate && !start_.gate->stays) start_.gate->leave.resolve();
+        if (start_.place && !start_.place->stays) leave();
         const auto start = Clock::now();
         co_await *pending;
         times_.add_wait(Clock::now() - start);
@@ -88,9 +89,15 @@ heist::Promise<void> JobRun::pass_gate() {
 
 /// Until it is posted again nothing waits for it.
 JobEnd JobRun::hold_back() noexcept {
+  if (start_.first) leave();  // a job that asks for its start takes its place later
   runnable_.reset();
   start_.delay = {};
   return {times_, HeldBack{shared_from_this()}};
+}
+
+/// A promise that nobody resolves is rejected in the end, which costs more.
+void JobRun::leave() noexcept {
+  if (start_.place) start_.place->leave.resolve();
 }
 
 void JobRun::drop_work() noexcept {
@@ -142,7 +149,7 @@ void JobRun::note_start(Clock::time_point now) noexcept {
 
 JobEnd JobRun::end(JobOutcome outcome) noexcept {
   drop_work();
-  if (start_.gate) start_.gate->leave.resolve();  // or it would be rejected, which costs more
+  leave();
   return {times_, std::move(outcome), std::exchange(runnable_, std::nullopt)};
 }
 

@@ -8,6 +8,7 @@
 #include <heist/task_label.hpp>
 #include <heistd/block_disposal.hpp>
 #include <heistd/budget.hpp>
+#include <heistd/first_start.hpp>
 #include <heistd/job_progress.hpp>
 #include <heistd/job_work.hpp>
 #include <heistd/pause.hpp>
@@ -72,7 +73,11 @@ struct StartGate {
   heist::Resolver<void> ask;  ///< by the agent
   /// Null when the job is not to run any more.
   heist::Promise<std::unique_ptr<JobWork>> work;
-  /// Settled when it has run, or waits for something of its own unless it `stays`.
+};
+
+/// Tells that a job gives back its place among those that run: when it has run or is held back, or
+/// waits for something of its own unless it `stays`.
+struct JobLeave {
   heist::Resolver<void> leave;
   bool stays = false;
 };
@@ -102,6 +107,8 @@ struct JobStart {
   std::shared_ptr<const Pause> kind_pause;
   std::optional<heist::Resolver<void>> started = {};  ///< by the agent, at the first chunk
   std::optional<StartGate> gate = {};                 ///< then the work comes through this
+  std::shared_ptr<FirstStart> first = {};             ///< or the agent counts the start itself
+  std::optional<JobLeave> place = {};
 };
 
 /// Runs one job: a task whose coroutine yields between chunks, with the job's signal and priority.
@@ -133,6 +140,7 @@ class JobRun : public std::enable_shared_from_this<JobRun> {
     return start_.kind_pause->is_on() || (start_.group && start_.group->pause.is_on());
   }
   [[nodiscard]] JobEnd hold_back() noexcept;
+  void leave() noexcept;
   [[nodiscard]] BlockDisposal disposal() const noexcept { return BlockDisposal(scheduler_); }
   /// Tasks free what is left of the upload, which the budget counts until then.
   void drop_work() noexcept;

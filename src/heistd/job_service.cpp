@@ -141,7 +141,8 @@ std::size_t JobService::needed_bytes(const JobRequest& request, std::size_t byte
 Result<std::shared_ptr<Job>> JobService::begin(Client& client, const JobRequest& request, JobId id,
                                                std::size_t bytes, Blocks body,
                                                Budget::Ticket ticket,
-                                               std::optional<Clock::time_point> runnable_at) {
+                                               std::optional<Clock::time_point> runnable_at,
+                                               std::shared_ptr<AtOnce> at_once) {
   auto made = make_job(client, request, std::move(id), bytes);
   if (!made) return made;
   auto& job = **made;
@@ -149,7 +150,7 @@ Result<std::shared_ptr<Job>> JobService::begin(Client& client, const JobRequest&
   if (keeper_ == nullptr) job.order = client.jobs.next_order();
   try {
     enter(client, *made, request.delay.count() > 0);
-    post(client, job, request, std::move(body), std::move(ticket));
+    post(client, job, request, std::move(body), std::move(ticket), std::move(at_once));
     client.events.job_changed(job);
     return made;
   } catch (const std::bad_alloc&) {
@@ -220,11 +221,13 @@ void JobService::leave(Client& client, Job& job) {
   count_out(job);
   if (mine.place_in_group) job.group->remove(*mine.place_in_group);
   if (mine.place_in_held) client.held.erase(*mine.place_in_held);
+  leave_asking(client, job);
   if (job.group) client.signals.drop_unused(job.signal_name, *job.group);
 }
 
 /// The job, which an agent may have begun, is as if it had never been there.
 void JobService::take_back(Client& client, Job& job) {
+  hear_of_first_start(job);
   leave(client, job);
   client.jobs.forget(job);
   job.unfinished->controller.abort();
@@ -232,15 +235,17 @@ void JobService::take_back(Client& client, Job& job) {
 
 /// Errors: std::bad_alloc; others when the agents take no more jobs.
 void JobService::post(Client& client, Job& job, const JobRequest& request, Blocks body,
-                      Budget::Ticket ticket) {
+                      Budget::Ticket ticket, std::shared_ptr<AtOnce> at_once) {
   auto& mine = *job.unfinished;
   if (job.expires_at) set_timer(client, job, *job.expires_at, &JobService::expire);
   const auto signal = mine.controller.signal();
   JobStart start{job.kind.label, nullptr,         std::move(ticket), signal,    job.group,
                  request.delay,  job.runnable_at, job.progress,      runnable_, job.kind_pause};
-  if (keeper_ != nullptr || by_turns_ || mine.posted) {
+  if (at_once) {
+    start_at_once(client, job, at_once, request.parameters, start);
+  } else if (keeper_ != nullptr || by_turns_ || mine.posted) {
     mine.upload = std::move(body);
-    start.gate = gate_for(client, job, request.parameters);
+    put_gate(client, job, request.parameters, start);
   } else {
     start.work = job.kind.make_work(
         {job.kind, std::move(body), request.parameters, signal, job.progress, job.id, 1});
@@ -277,6 +282,7 @@ std::shared_ptr<Job> JobService::find(Client& client, const JobId& id) {
 
 void JobService::abort(Client& client, Job& job, std::string_view reason) {
   if (job.finished()) return;
+  hear_of_first_start(job);
   job.unfinished->controller.abort();
   if (keeper_ != nullptr) {
     keeper_->abort(job.id, aborted_because(reason), end_followers_later(client, job.id));
@@ -374,6 +380,7 @@ std::size_t JobService::abort_some(const ClientTable& clients, std::string_view 
 void JobService::on_end(Client& client, const JobId& id, std::uint64_t run,
                         const std::exception_ptr& error, JobEnd end) {
   const auto job = find(client, id);
+  if (job && !job->finished()) hear_of_first_start(*job);
   if (end.times.chunks > 0) {
     count(client.stats_of(end.times.started_at), end,
           job ? after_failure(*job, end) : AfterFailure::nothing);

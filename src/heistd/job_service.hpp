@@ -120,6 +120,9 @@ class JobService {
   /// Takes a job that this server has claimed, to start it as one of a journal of its own: it waits
   /// until post_waiting() is called.   Errors: std::bad_alloc.
   void take_claimed(Client& client, const Kind& kind, const StoredJob& stored);
+  /// Whether a job that this server has claimed is to stay here, as it runs, or waits for nothing
+  /// but its turn. Else it is to be left to others, and released.
+  [[nodiscard]] bool keeps_claim(Client& client, const JobId& id) const;
   /// Jobs that somebody waits for here, and that this server has not claimed.
   [[nodiscard]] std::vector<JobId> watched() const;
   /// A job is not this server's any more: it stops here, and nobody is told that it has ended. Who
@@ -231,11 +234,28 @@ class JobService {
   [[nodiscard]] std::size_t finished_count() const noexcept { return finished_; }
 
  private:
+  /// What a job has that starts without the network.
+  struct AtOnce {
+    Blocks upload;                                      ///< until the job is posted
+    std::unique_ptr<JobJournal::FirstAttempt> attempt;  ///< until the job is posted
+    StartQueue::Place place;                            ///< until it has run
+    std::optional<JobLine::Share> posted;               ///< until it has run
+  };
+  std::shared_ptr<AtOnce> take_at_once(const Client& client, const JobRequest& request,
+                                       const JobId& id, const std::shared_ptr<JobLine>& line);
+  [[nodiscard]] static bool is_behind_others(const Client& client, heist::TaskPriority priority);
+  static void enter_asking(Client& client, Job& job);
+  static void leave_asking(Client& client, Job& job) noexcept;
+  void start_at_once(Client& client, Job& job, const std::shared_ptr<AtOnce>& at_once,
+                     const Parameters& parameters, JobStart& start);
+  static void hear_of_first_start(Job& job) noexcept;
+
   /// What a job takes beside its body.
   static std::size_t needed_bytes(const JobRequest& request, std::size_t bytes);
   Result<std::shared_ptr<Job>> begin(Client& client, const JobRequest& request, JobId id,
                                      std::size_t bytes, Blocks body, Budget::Ticket ticket,
-                                     std::optional<Clock::time_point> runnable_at = std::nullopt);
+                                     std::optional<Clock::time_point> runnable_at = std::nullopt,
+                                     std::shared_ptr<AtOnce> at_once = nullptr);
   static Result<std::shared_ptr<Job>> make_job(Client& client, const JobRequest& request, JobId id,
                                                std::size_t bytes);
   static void enter(Client& client, const std::shared_ptr<Job>& job, bool has_delay);
@@ -244,14 +264,15 @@ class JobService {
   static void count_out(Job& job);
   static void count_anew(Job& job, Clock::time_point runnable_at);
   static void take_back(Client& client, Job& job);
-  void post(Client& client, Job& job, const JobRequest& request, Blocks body,
-            Budget::Ticket ticket);
+  void post(Client& client, Job& job, const JobRequest& request, Blocks body, Budget::Ticket ticket,
+            std::shared_ptr<AtOnce> at_once = nullptr);
   struct Opening;
-  StartGate gate_for(Client& client, const Job& job, const Parameters& parameters);
+  void put_gate(Client& client, Job& job, const Parameters& parameters, JobStart& start);
   static std::shared_ptr<Job> waiting_for(Client& client, const Opening& opening);
   void ask_to_run(Client& client, const std::shared_ptr<Opening>& opening);
   void open(Client& client, const std::shared_ptr<Opening>& opening, StartQueue::Place place);
-  void begin_attempt(Job& job, OpenedJob opened, Opening& opening, StartQueue::Place place);
+  void begin_attempt(Client& client, Job& job, OpenedJob opened, Opening& opening,
+                     StartQueue::Place place);
   static AfterFailure after_failure(const Job& job, const JobEnd& end);
   void tell_end(Client& client, const Job& job, JobEnd end);
   void tell_retry(Client& client, const Job& job, const JobFailure& why, const JobTimes& times);
@@ -338,6 +359,7 @@ class JobService {
                              std::size_t bytes);
   std::shared_ptr<Job> watch(Client& client, const StoredJob& stored);
   void stop_run(Client& client, Job& job);
+  void release_claim(Client& client, Job& job);
   void leave_to_others(Client& client, Job& job);
   void hear_of(Client& client, Job& job, const std::optional<StoredJob>& stored);
   void hear_of_done(Client& client, const Job& job, const StoredJob& stored);

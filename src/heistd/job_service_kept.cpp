@@ -141,7 +141,8 @@ struct JobService::Opening {
 };
 
 /// The agent asks, and the journal answers when the job's turn has come, by way of the network.
-StartGate JobService::gate_for(Client& client, const Job& job, const Parameters& parameters) {
+void JobService::put_gate(Client& client, Job& job, const Parameters& parameters, JobStart& start) {
+  enter_asking(client, job);
   auto asked = heist::Promise<void>::with_resolver();
   auto work = heist::Promise<std::unique_ptr<JobWork>>::with_resolver();
   auto leave = heist::Promise<void>::with_resolver();
@@ -156,8 +157,8 @@ StartGate JobService::gate_for(Client& client, const Job& job, const Parameters&
       asio::bind_executor(network_, [this, &client, opening](const std::exception_ptr& dropped) {
         if (!dropped) ask_to_run(client, opening);
       }));
-  return {std::move(asked.resolver), std::move(work.promise), std::move(leave.resolver),
-          job.kind.at_a_time > 0};
+  start.gate = {std::move(asked.resolver), std::move(work.promise)};
+  start.place = {std::move(leave.resolver), job.kind.at_a_time > 0};
 }
 
 /// Null when the job has ended, or the run that asked is over as it had no memory.
@@ -196,15 +197,18 @@ void JobService::open(Client& client, const std::shared_ptr<Opening>& opening,
     return;
   }
   if (keeper_ == nullptr) {
-    begin_attempt(*asking, {1, std::move(asking->unfinished->upload)}, *opening, std::move(place));
+    begin_attempt(client, *asking, {first_attempt, std::move(asking->unfinished->upload)}, *opening,
+                  std::move(place));
     return post_waiting(client);
   }
+  const auto priority = std::min(asking->priority(), asking->ceiling);
   keeper_->open(
-      {opening->id, std::min(asking->priority(), asking->ceiling), asking->bytes},
-      [this, &client, opening, place = std::move(place)](std::optional<OpenedJob> opened) mutable {
+      {opening->id, priority, asking->bytes},
+      [this, &client, opening, place = std::move(place),
+       being_started = starts_.being_started(priority)](std::optional<OpenedJob> opened) mutable {
         if (!opened) return;
         if (const auto job = waiting_for(client, *opening)) {
-          begin_attempt(*job, std::move(*opened), *opening, std::move(place));
+          begin_attempt(client, *job, std::move(*opened), *opening, std::move(place));
           post_waiting(client);
         } else {  // when it was aborted, the journal knows that, and this comes late
           keeper_->release(opening->id, opened->attempt);
@@ -218,8 +222,9 @@ void JobService::hold_at_gate(Client& client, Job& job, const std::shared_ptr<Op
   put_in_held(client, job);
 }
 
-void JobService::begin_attempt(Job& job, OpenedJob opened, Opening& opening,
+void JobService::begin_attempt(Client& client, Job& job, OpenedJob opened, Opening& opening,
                                StartQueue::Place place) {
+  leave_asking(client, job);
   if (keeper_ != nullptr) {  // which counts attempts
     job.attempts.latest = opened.attempt;
     job.unfinished->begun = true;
@@ -277,8 +282,8 @@ void JobService::tell_retry(Client& client, const Job& job, const JobFailure& wh
                   times](const std::optional<StoredJob>& stored) {
                    const auto failed = find_run(client, id, run);
                    if (!failed) return;
-                   if (is_shared() && stored && !is_end(stored->state)) {
-                     leave_to_others(client, *failed);
+                   if (is_shared() && !(stored && stored->state == StoredState::dead)) {
+                     hear_of(client, *failed, stored);
                    } else if (stored && stored->state == StoredState::queued) {
                      try_again(client, *failed, *stored);
                    } else if (stored && stored->state == StoredState::dead) {
@@ -360,6 +365,7 @@ void JobService::start_anew(Client& client, Job& job, const std::optional<Stored
 /// journal knows of it from here on.
 void JobService::put_off(Client& client, Job& job) {
   job.unfinished->controller.abort();
+  hear_of_first_start(job);
   if (job.unfinished->begun) {
     keeper_->release(job.id, job.attempts.latest);
     ++job.attempts.forgiven;

@@ -22,10 +22,12 @@ Result<std::shared_ptr<SignalGroup>> JobService::set_pause(Client& client, std::
   return group;
 }
 
-/// The job has come to its start, and may not start now. A `run` that is null has ended.
+/// The job has come to its start, and may not start now. A `run` that is null has ended. A claimed
+/// job goes back, so that its agent may have another one.
 ///
 /// Errors: std::bad_alloc.
 void JobService::hold(Client& client, Job& job, std::shared_ptr<JobRun> run) {
+  if (is_shared()) return release_claim(client, job);
   auto& mine = *job.unfinished;
   mine.is_held_back = false;
   mine.held_run = std::move(run);
@@ -36,6 +38,7 @@ void JobService::hold(Client& client, Job& job, std::shared_ptr<JobRun> run) {
 void JobService::put_in_held(Client& client, Job& job) {
   auto& mine = *job.unfinished;
   mine.place_in_held = client.held.insert(client.held.end(), &job);
+  leave_asking(client, job);
   mine.posted.reset();
   mine.run_place.reset();
   if (job.is_paused()) return post_waiting(client);
@@ -58,7 +61,9 @@ void JobService::start_held(Client& client) {
 
 void JobService::start_again(Client& client, Job& job) {
   auto& mine = *job.unfinished;
-  client.held.erase(*std::exchange(mine.place_in_held, std::nullopt));
+  const auto place = *std::exchange(mine.place_in_held, std::nullopt);
+  client.asking.splice(client.asking.end(), client.held, place);
+  mine.place_in_asking = place;
   const auto run = std::move(mine.held_run);
   if (keeper_ != nullptr) return start_later(client, job, {});
   try {

@@ -70,6 +70,14 @@ Client* JobService::client_of(const ClientTable& clients, const JobId& id) {
   return found == clients.all().end() ? nullptr : found->get();
 }
 
+/// One that has ended here is held until the journal has that.
+bool JobService::keeps_claim(Client& client, const JobId& id) const {
+  if (const auto* const waiting = client.waiting.find(id)) return !waiting->line->is_paused();
+  const auto job = client.jobs.find(id);
+  if (!job || watched_.contains(id)) return false;
+  return job->finished() || job->unfinished->begun || !job->is_paused();
+}
+
 /// A job that is here already is waited for, or an attempt of it has just ended.
 void JobService::take_claimed(Client& client, const Kind& kind, const StoredJob& stored) {
   auto claimed = stored;
@@ -101,7 +109,14 @@ void JobService::stop_run(Client& client, Job& job) {
   mine.held_run.reset();
   mine.held_start = nullptr;
   if (mine.place_in_held) client.held.erase(*std::exchange(mine.place_in_held, std::nullopt));
+  leave_asking(client, job);
   count_anew(job, job.runnable_at);
+}
+
+/// Of a job that has not begun.   Errors: std::bad_alloc.
+void JobService::release_claim(Client& client, Job& job) {
+  keeper_->release(job.id, job.attempts.latest, [this] { tell_claimable(); });
+  leave_to_others(client, job);
 }
 
 void JobService::leave_to_others(Client& client, const JobId& id) {

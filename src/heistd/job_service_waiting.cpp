@@ -49,8 +49,11 @@ Result<std::shared_ptr<Job>> JobService::submit_kept(Client& client, const JobRe
     if (!line) return line.error();
     if (!request.follows && request.delay.count() == 0 && !turns_.must_wait(client, **line)) {
       turns_.note_posted(client, **line);
-      auto begun = begin(client, request, id, bytes, {}, std::move(ticket));
-      if (begun) (*begun)->unfinished->posted.emplace(*line);
+      auto at_once = take_at_once(client, request, id, *line);
+      const bool has_to_ask = at_once == nullptr;
+      auto begun = begin(client, request, id, bytes, {}, std::move(ticket), std::nullopt,
+                         std::move(at_once));
+      if (begun && has_to_ask) (*begun)->unfinished->posted.emplace(*line);
       return begun;
     }
     client.waiting.add(id, *line, times_of(request.delay, request.ttl),

@@ -38,8 +38,9 @@ heist::TaskPriority priority_of(const StoredJob& job, const Client& client) {
 }  // namespace
 
 JobSummary summary_of(const Job& job) {
-  return {job.id,       job.kind.name, job.state(),     job.priority(), job.bytes, job.signal_name,
-          job.attempts, error_of(job), expires_in(job), job.timeout,    job.after, job.request_id};
+  return {job.id,          job.kind.name,         job.state(),   job.priority(),  job.bytes,
+          job.signal_name, job.attempts_by_now(), error_of(job), expires_in(job), job.timeout,
+          job.after,       job.request_id};
 }
 
 JobSummary summary_of(const StoredJob& job, const Client& client) {

@@ -11,6 +11,8 @@ bool RunPlaces::ask(const std::shared_ptr<Job>& job, Start start) {
   return job->finished() || job->unfinished->run_place.has_value();
 }
 
+void RunPlaces::take(Job& job) const { job.unfinished->run_place.emplace(taken_); }
+
 /// A start may call this anew. When one fails for lack of memory, the others go on, and that job
 /// ends with its run.
 void RunPlaces::start_some() noexcept {

@@ -42,6 +42,9 @@ class RunPlaces {
   /// Errors: std::bad_alloc.
   bool ask(const std::shared_ptr<Job>& job, Start start);
 
+  /// Gives the job its place although none may be left: it does not ask.
+  void take(Job& job) const;
+
   /// To be called when a job has ended, or more may run.
   ///
   /// Cost: for each that starts, a step for each that waits, of which there are few.

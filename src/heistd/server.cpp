@@ -130,14 +130,21 @@ void Server::watch_threads() {
   }
 }
 
-/// Of what is lost the network's thread hears later: the journal's does not wait for it.
+/// Of what is lost, or may be claimed, the network's thread hears later: the journal's does not
+/// wait for it.
 void Server::open_shared_journal() {
   if (options_.journal.empty()) return;
-  shared_.emplace(options_.journal, [this](const std::vector<JobId>& ids) {
-    asio::post(io_, [this, ids] {
-      if (claimer_) claimer_->lose(ids);
+  const auto tell = [this](auto step) {
+    asio::post(io_, [this, step] {
+      if (claimer_) step(*claimer_);
     });
-  });
+  };
+  shared_.emplace(
+      options_.journal,
+      [tell](const std::vector<JobId>& ids) {
+        tell([ids](Claimer& claimer) { claimer.lose(ids); });
+      },
+      [tell] { tell([](Claimer& claimer) { claimer.claim(); }); });
 }
 
 std::optional<JobKeeper> Server::make_keeper() {

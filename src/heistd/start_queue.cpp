@@ -70,9 +70,19 @@ StartQueue::Line* StartQueue::next_line() noexcept {
   return next;
 }
 
-bool StartQueue::has_place(const Line& line) const noexcept {
-  const auto found = under_way_->find(places_of(line));
-  return found == under_way_->end() || found->second < line.places();
+std::size_t StartQueue::under_way(const Places& places) const noexcept {
+  const auto found = under_way_->find(places);
+  return found == under_way_->end() ? 0 : found->second;
+}
+
+StartQueue::Place StartQueue::take_at_once(heist::TaskPriority level) {
+  drop_ended();
+  const Places places{static_cast<std::size_t>(level), false, nullptr};
+  const bool others_ask = std::ranges::any_of(
+      lines_, [&places](const Line& line) { return places_of(line) == places; });
+  const bool others_start = being_started_.at(std::get<0>(places)).use_count() > 1;
+  if (others_ask || others_start || under_way(places) >= most_at_a_time) return nullptr;
+  return take_place(places);
 }
 
 /// Has each line begin with a job that has not ended, and none be empty.
@@ -88,14 +98,14 @@ void StartQueue::start_first(Line& line) noexcept {
   const auto start = std::move(line.jobs.front().start);
   line.jobs.pop_front();
   try {
-    start(take_place(line));
+    start(take_place(places_of(line)));
   } catch (const std::exception&) {
     return;
   }
 }
 
-StartQueue::Place StartQueue::take_place(const Line& line) {
-  auto& taken = (*under_way_)[places_of(line)];  // a map's entry stays where it is
+StartQueue::Place StartQueue::take_place(const Places& places) {
+  auto& taken = (*under_way_)[places];  // a map's entry stays where it is
   const auto give_back = [this, &taken,
                           weak = std::weak_ptr<UnderWay>(under_way_)](const void*) noexcept {
     const auto under_way = weak.lock();

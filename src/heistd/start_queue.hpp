@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
@@ -49,6 +50,15 @@ class StartQueue {
   /// Errors: std::bad_alloc.
   void ask(const std::shared_ptr<const Job>& job, Start start);
 
+  /// Takes a place for a job that need not ask; null when others of its priority ask, or are being
+  /// started, or have all places.   Errors: std::bad_alloc.
+  [[nodiscard]] Place take_at_once(heist::TaskPriority level);
+
+  /// To be held while the journal is asked for a start that has been called.
+  [[nodiscard]] Place being_started(heist::TaskPriority level) const noexcept {
+    return being_started_.at(static_cast<std::size_t>(level));
+  }
+
   /// To be called when a job that may have asked has got another priority of its own.
   ///
   /// Cost: a step for each job that asks.   Errors: std::bad_alloc; then it keeps its old turn.
@@ -89,9 +99,12 @@ class StartQueue {
   [[nodiscard]] static Places places_of(const Line& line) noexcept {
     return {line.level(), line.are_suspects, line.kind};
   }
-  [[nodiscard]] bool has_place(const Line& line) const noexcept;
+  [[nodiscard]] std::size_t under_way(const Places& places) const noexcept;
+  [[nodiscard]] bool has_place(const Line& line) const noexcept {
+    return under_way(places_of(line)) < line.places();
+  }
   [[nodiscard]] Line* next_line() noexcept;
-  [[nodiscard]] Place take_place(const Line& line);
+  [[nodiscard]] Place take_place(const Places& places);
   void start_first(Line& line) noexcept;
   void drop_ended() noexcept;
 
@@ -100,6 +113,9 @@ class StartQueue {
   bool is_starting_ = false;
   /// Alone has it, so places that outlive this find that.
   const std::shared_ptr<UnderWay> under_way_ = std::make_shared<UnderWay>();
+  /// By priority: they are shared as often as starts are under way, and once by this.
+  const std::array<Place, 3> being_started_{std::make_shared<int>(), std::make_shared<int>(),
+                                            std::make_shared<int>()};
 };
 
 }  // namespace heistd

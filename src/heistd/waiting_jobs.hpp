@@ -71,7 +71,8 @@ struct JobLine : std::enable_shared_from_this<JobLine> {
   /// Enough for all agents to have another job at once while the journal is asked for more.
   static constexpr std::size_t most_posted = 64;
 
-  /// Counts a job of the line that is posted, until it has started.
+  /// Counts a job of the line that is posted, until it has started; or until it has run, of one
+  /// that starts at once, as the network does not hear of its start.
   class Share {
    public:
     explicit Share(std::shared_ptr<JobLine> line) noexcept : line_(std::move(line)) {

@@ -70,6 +70,23 @@ TEST_F(PostgresClaims, claim_when_a_job_got_another_priority_then_it_comes_with_
   EXPECT_THAT(two.claim_ids(2), ElementsAre(id_of(3), id_of(1)));
 }
 
+TEST_F(PostgresClaims, claim_when_a_claimed_job_got_another_priority_then_it_counts_with_that) {
+  submit(1, TaskPriority::user_blocking);
+  EXPECT_THAT(two.claim_ids(1), ElementsAre(id_of(1)));
+  EXPECT_EQ(said(two.journal.set_priority(id_of(1), TaskPriority::background)), Effect::stored);
+  submit(2);
+  EXPECT_THAT(two.claim_ids(1), ElementsAre(id_of(2)));
+}
+
+TEST_F(PostgresClaims, claim_when_others_gave_a_claimed_job_a_priority_then_a_look_has_it_count) {
+  submit(1, TaskPriority::user_blocking);
+  EXPECT_THAT(two.claim_ids(1), ElementsAre(id_of(1)));
+  said(one.journal.set_priority(id_of(1), TaskPriority::background));
+  said(two.journal.look());
+  submit(2);
+  EXPECT_THAT(two.claim_ids(1), ElementsAre(id_of(2)));
+}
+
 TEST_F(PostgresClaims, claim_when_a_job_of_a_signal_has_a_priority_of_its_own_then_it_keeps_both) {
   submit(1);
   for (int number = 2; number <= 3; ++number) {
@@ -102,6 +119,58 @@ TEST_F(PostgresClaims, claim_when_a_kind_or_a_signal_is_paused_or_not_known_then
   EXPECT_THAT(two.claim_ids(9), ElementsAre(id_of(1)));
   pause(StoredPause::Of::signal, "night", false);
   EXPECT_THAT(two.claim_ids(9), ElementsAre(id_of(2)));
+}
+
+TEST_F(PostgresClaims, claim_when_a_client_is_not_known_or_a_job_was_refused_then_others_come) {
+  for (int number = 1; number <= 3; ++number) submit(number);
+  auto other = new_job(4);
+  other.client = "bob";
+  submit(std::move(other));
+  EXPECT_THAT(two.claim_ids({9, {"bob"}, {"digest"}}), ElementsAre(id_of(4)));
+  ClaimWish wish{1, {"alice"}, {"digest"}};
+  wish.refused = {find(1).order, find(2).order};
+  EXPECT_THAT(one.claim_ids(wish), ElementsAre(id_of(3)));
+  complete(one, 3);
+  said(two.journal.set_priority(id_of(2), TaskPriority::background));  // it comes back to a lane
+  EXPECT_THAT(one.claim_ids(wish), IsEmpty());
+  EXPECT_THAT(two.claim_ids(9), ElementsAre(id_of(1), id_of(2)));
+}
+
+TEST_F(PostgresClaims,
+       claim_when_a_client_has_its_limit_then_others_come_and_its_more_urgent_first) {
+  for (int number = 1; number <= 3; ++number) submit(number);
+  auto other = new_job(4);
+  other.client = "bob";
+  submit(std::move(other));
+  submit(5, TaskPriority::user_blocking);
+  ClaimWish wish{4, {"alice", "bob"}, {"digest"}, {{"alice", 2}}};
+  EXPECT_THAT(two.claim_ids(wish), ElementsAre(id_of(5), id_of(1), id_of(4)));
+  EXPECT_THAT(two.claim_ids(wish), IsEmpty());
+  complete(two, 5);
+  EXPECT_THAT(two.claim_ids(wish), ElementsAre(id_of(2)));
+  EXPECT_THAT(one.claim_ids(wish), ElementsAre(id_of(3)));
+}
+
+TEST_F(PostgresClaims, claim_when_programs_have_their_limit_then_other_kinds_come) {
+  submit(1, TaskPriority::user_visible, "nap");
+  submit(2, TaskPriority::user_blocking, "sleep");
+  submit(3);
+  ClaimWish wish{4, {"alice"}, {"digest", "nap", "sleep"}, {}, {"nap", "sleep"}, 1};
+  EXPECT_THAT(two.claim_ids(wish), ElementsAre(id_of(2), id_of(3)));
+  EXPECT_THAT(two.claim_ids(wish), IsEmpty());
+  complete(two, 2);
+  EXPECT_THAT(two.claim_ids(wish), ElementsAre(id_of(1)));
+}
+
+TEST_F(PostgresClaims, claim_when_the_server_has_more_new_jobs_than_agents_then_others_hear_of_it) {
+  submit(1);
+  submit(2);
+  EXPECT_THAT(one.claim_ids(3), ElementsAre(id_of(1), id_of(2)));
+  EXPECT_EQ(two.hints, 0);
+  submit(3);
+  submit(4);
+  EXPECT_THAT(one.claim_ids(3), ElementsAre(id_of(3)));
+  EXPECT_TRUE(two.wait_for_hint());
 }
 
 TEST_F(PostgresClaims, claim_when_a_job_was_given_back_then_it_comes_in_its_old_place) {
@@ -167,9 +236,10 @@ TEST_F(PostgresClaims, claim_when_others_take_what_is_older_then_the_rest_of_its
   submit(4, TaskPriority::background);
   const ServerByHand other;
   other.begin();
-  EXPECT_EQ(other.run("SELECT count(it) FROM claim(2, '{}', '{digest}', 0, '{0}', '{}', '{}', 0, "
-                      "0, to_timestamp(18250 * 86400))"),
-            "2");
+  EXPECT_EQ(
+      other.run("SELECT count(it) FROM claim(2, '{}', '{alice}', '{digest}', '{}', '{}', '{}', "
+                "0, '{}', 0, '{0}', '{}', '{}', 0, 0, to_timestamp(18250 * 86400))"),
+      "2");
   EXPECT_THAT(one.claim_ids(1), ElementsAre(id_of(3)));
   other.run("ROLLBACK");
   EXPECT_THAT(two.claim_ids(3), ElementsAre(id_of(1), id_of(2), id_of(4)));

@@ -1,7 +1,7 @@
 // What a server hears of the jobs that it has claimed, and how it gives them back.
 #include <gmock/gmock.h>
 
-#include "heistd/journal/journal_fixture.hpp"
+#include "postgresql/shared_queue.hpp"
 
 namespace heistd {
 namespace {
@@ -21,7 +21,7 @@ class PostgresSharedJobs : public testing::Test {
     EXPECT_EQ(said(one.submit(std::move(job))).acceptance, Acceptance::accepted);
   }
   static std::size_t claim(PostgresJournal& journal, std::size_t agents = 9) {
-    return said(journal.claim({agents, {"digest"}})).size();
+    return said(journal.claim({agents, {"alice"}, {"digest"}})).size();
   }
   static StoredState state(PostgresJournal& journal, int number) {
     return said(journal.find(id_of(number))).value().state;
@@ -117,6 +117,42 @@ TEST_F(PostgresSharedJobs, expire_some_then_late_jobs_are_aborted_unless_claimed
   EXPECT_EQ(late.error.value_or(StoredError()).code, "expired");
   EXPECT_EQ(state(one, 1), StoredState::running);
   EXPECT_EQ(state(one, 3), StoredState::queued);
+}
+
+TEST_F(PostgresSharedJobs, expire_some_when_a_claim_of_a_late_job_is_under_way_then_it_stays) {
+  submit(1, milliseconds(10));
+  const ServerByHand other;
+  other.begin();
+  EXPECT_EQ(other.run("SELECT count(*) FROM start('" + id_of(1) + "', 0, false)"), "1");
+  now += milliseconds(10);
+  const auto expired = one.expire_some();
+  const auto waits_for_other = [] {
+    return run_sql("SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock'") == "1";
+  };
+  while (!expired.wait_for(milliseconds(10)) && !waits_for_other()) continue;
+  other.run("COMMIT");
+  said(expired);
+  EXPECT_EQ(state(one, 1), StoredState::running);
+}
+
+TEST_F(PostgresSharedJobs, renewal_when_unused_lanes_are_removed_then_not_in_its_transaction) {
+  run_sql(
+      "SET search_path = heistd; CREATE TABLE seen(what text, number xid8); CREATE FUNCTION "
+      "note() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN INSERT INTO heistd.seen VALUES "
+      "(TG_TABLE_NAME, pg_current_xact_id()); RETURN NULL; END $$; CREATE TRIGGER noted AFTER "
+      "UPDATE ON node FOR EACH STATEMENT EXECUTE FUNCTION note(); CREATE TRIGGER noted AFTER "
+      "DELETE ON lane FOR EACH STATEMENT EXECUTE FUNCTION note(); INSERT INTO lane(client, kind, "
+      "priority) SELECT convert_to(number::text, 'UTF8'), 'digest', 1 FROM "
+      "generate_series(1, 101) number");
+  const QueueServer renewing("three", [this] { return now; }, milliseconds(600));
+  const auto count = [](const std::string& what) {
+    return std::stoi(run_sql("SELECT count(*) FROM heistd.seen WHERE what = '" + what + "'"));
+  };
+  const auto end = std::chrono::steady_clock::now() + std::chrono::minutes(1);
+  while (count("lane") == 0) ASSERT_LT(std::chrono::steady_clock::now(), end);
+  EXPECT_EQ(run_sql("SELECT count(*) FROM heistd.seen renewed JOIN heistd.seen removed USING "
+                    "(number) WHERE renewed.what = 'node' AND removed.what = 'lane'"),
+            "0");
 }
 
 }  // namespace

@@ -24,17 +24,29 @@ struct QueueServer {
               lost.insert(lost.end(), ids.begin(), ids.end());
               changed.notify_all();
             },
-            lease) {
+            lease,
+            [this] {
+              const std::lock_guard lock(mutex);
+              ++hints;
+              changed.notify_all();
+            }) {
     said(journal.abort(id_of(0), {}));  // its session has begun when that is answered
   }
 
   std::vector<ClaimedJob> claim(std::size_t agents, std::vector<std::string> kinds = {"digest"}) {
-    return said(journal.claim({agents, std::move(kinds)}));
+    return said(journal.claim({agents, {"alice", "bob"}, std::move(kinds)}));
+  }
+  std::vector<JobId> claim_ids(ClaimWish wish) {
+    std::vector<JobId> ids;
+    for (const auto& claimed : said(journal.claim(std::move(wish)))) ids.push_back(claimed.job.id);
+    return ids;
   }
   std::vector<JobId> claim_ids(std::size_t agents, std::vector<std::string> kinds = {"digest"}) {
-    std::vector<JobId> ids;
-    for (const auto& claimed : claim(agents, std::move(kinds))) ids.push_back(claimed.job.id);
-    return ids;
+    return claim_ids({agents, {"alice", "bob"}, std::move(kinds)});
+  }
+  bool wait_for_hint() {
+    std::unique_lock lock(mutex);
+    return changed.wait_for(lock, std::chrono::seconds(20), [this] { return hints > 0; });
   }
   std::vector<JobId> wait_for_loss() {
     std::unique_lock lock(mutex);
@@ -45,6 +57,7 @@ struct QueueServer {
   std::mutex mutex;
   std::condition_variable changed;
   std::vector<JobId> lost;
+  int hints = 0;
   PostgresOnItsThread journal;
 };
 

@@ -39,9 +39,14 @@ Reason Scheduler::refused_by(const PostTaskOptions& options) {
   return Access::core(*options.signal).aborted() ? options.signal->reason() : Reason();
 }
 
-/// Without options the task is user-visible. The handle may have moved with the callback, which may
-/// own it, so the home is found by the core.
+// The handle may have moved with the callback, which may own it. So these find the home by the
+// core. As the callback may be the last one to know the home then, another handle keeps that until
+// the post has returned.
+
+/// Without options the task is user-visible.
 bool Scheduler::post_plain(SchedulerTask& task) const noexcept {
+  if (!home_) [[unlikely]]
+    return scheduler_of(*core_).post_plain(task);
   task.scheduler = core_;
   task.priority = core_->capped(task.priority);
   if (core_->home.sampling().chooses(task)) [[unlikely]]
@@ -50,6 +55,8 @@ bool Scheduler::post_plain(SchedulerTask& task) const noexcept {
 }
 
 bool Scheduler::post_plain(SchedulerTask& task, const PostTaskOptions& options) const noexcept {
+  if (!home_) [[unlikely]]
+    return scheduler_of(*core_).post_plain(task, options);
   task.scheduler = core_;
   apply_options(task, options);
   core_->home.note_posted(task);
@@ -57,6 +64,8 @@ bool Scheduler::post_plain(SchedulerTask& task, const PostTaskOptions& options) 
 }
 
 void Scheduler::post_without_signal(ControlledTask& task) const noexcept {
+  if (!home_) [[unlikely]]
+    return scheduler_of(*core_).post_without_signal(task);
   task.scheduler = core_;
   task.priority = core_->capped(task.priority);
   detail::post_without_signal(task);
@@ -64,6 +73,8 @@ void Scheduler::post_without_signal(ControlledTask& task) const noexcept {
 
 void Scheduler::post_without_signal(ControlledTask& task,
                                     const PostTaskOptions& options) const noexcept {
+  if (!home_) [[unlikely]]
+    return scheduler_of(*core_).post_without_signal(task, options);
   task.scheduler = core_;
   apply_options(task, options);
   detail::post_without_signal(task);
@@ -71,6 +82,8 @@ void Scheduler::post_without_signal(ControlledTask& task,
 
 bool Scheduler::post_controlled(ControlledTask& task, const PostTaskOptions& options,
                                 Ref<SignalCore> signal) const {
+  if (!home_) [[unlikely]]
+    return scheduler_of(*core_).post_controlled(task, options, std::move(signal));
   task.scheduler = core_;
   apply_options(task, options);
   if (!options.priority) {

@@ -20,6 +20,12 @@ LoopCore* current_loop() noexcept { return loop_of_this_thread; }
 
 TaskHome* driven_home() noexcept { return loop_of_this_thread; }
 
+Ref<TaskHome> keep_while_posting(TaskHome& home) noexcept {
+  const LoopCore* const here = loop_of_this_thread;
+  const bool is_agent = here != nullptr && (here == &home || here->is_member_of(home));
+  return is_agent ? Ref<TaskHome>() : Ref<TaskHome>::share(&home);
+}
+
 namespace {
 
 // Values of LoopCore::driven_.

@@ -11,7 +11,9 @@ void check_source(TaskSource source) {
   }
 }
 
+/// The loop may be destroyed as soon as the task has run.
 bool queue_plain_task(LoopCore& loop, SchedulerTask& task) noexcept {
+  const auto kept = keep_while_posting(loop);
   task.scheduler = &loop.plain_source();
   loop.note_posted(task);
   return loop.post_or_drop(task);

@@ -53,10 +53,13 @@ thread_local constinit Finishing* Finishing::innermost = nullptr;
 
 }  // namespace
 
+/// With the task its handle of the home may go.
 bool post_in_place(SchedulerTask& task) noexcept {
+  TaskHome& home = task.scheduler->home;
+  const auto kept = keep_while_posting(home);
   task.priority = task.scheduler->capped(task.priority);
-  task.scheduler->home.note_posted(task);
-  return task.scheduler->home.post(task);
+  home.note_posted(task);
+  return home.post(task);
 }
 
 bool post_in_place(SchedulerTask& task, Delay delay) noexcept {

@@ -31,7 +31,10 @@ namespace HEIST_NAMESPACE::detail {
 /// I1      Every node here that has left the inbox is the owner's, until it is runnable.
 /// I2      Whoever holds a task disposes of it: the poster until the post has succeeded, then the
 ///         home. Aborters only claim tasks, and tell the home (SignalPort::send_reap).
+/// I3      A poster that is no agent of the home has a share of it, which does not go with what it
+///         posts, until the post has returned (keep_while_posting()).
 /// Lifetime  counted; schedulers, signals and promises may keep it long after its close.
+/// Proof   of I3: stress/model/models/lifetime.cpp, in_place.cpp, descriptor.cpp
 class TaskHome {
  public:
   TaskHome(const TaskHome&) = delete;
@@ -253,6 +256,11 @@ class TaskHome {
 
 /// Returns the loop that the calling thread drives, as a home, or null if there is none.
 [[nodiscard]] TaskHome* driven_home() noexcept;
+
+/// For a call that posts to a home of which its caller may have no share: a share, to be kept until
+/// the post has returned. What is posted may run before that, and whoever waits for it may be the
+/// last one to know the home. An agent of the home needs no share, and gets none.
+[[nodiscard]] Ref<TaskHome> keep_while_posting(TaskHome& home) noexcept;
 
 /// Called by whoever holds a task that will never start: destroys its callback, leaves its signal,
 /// and releases the agent's share. Returns whether the callback was still there.

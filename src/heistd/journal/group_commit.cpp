@@ -88,6 +88,7 @@ void GroupCommit::commit() {
   database_.execute("COMMIT");
   is_left_in_log_ = false;
   on_commit_();
+  if (!syncs_) return;
   const std::lock_guard lock(mutex_);
   commit_time_.add(now_() - start);
 }

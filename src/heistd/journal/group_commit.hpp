@@ -34,7 +34,7 @@ class GroupCommit {
   /// to do.
   void run(JournalThread::Tasks tasks, JournalThread& thread) noexcept;
 
-  /// How long it took until the disk had a transaction.
+  /// How long it took until the disk had a transaction; of those that had to be there.
   ///
   /// Thread: any.   Blocks: never for longer than a thousand steps.   Errors: std::bad_alloc.
   [[nodiscard]] heist::Histogram commit_time() const;

@@ -78,6 +78,35 @@ class JobJournal {
   [[nodiscard]] virtual Answer<std::optional<Started>> start(JobId id,
                                                              heist::TaskPriority priority) = 0;
 
+  /// The first attempt of a job that was accepted a moment ago, to be counted by whoever runs it.
+  ///
+  /// Thread: any, one at a time.   Lifetime: within the journal's.
+  class FirstAttempt {
+   public:
+    FirstAttempt() = default;
+    FirstAttempt(const FirstAttempt&) = delete;
+    FirstAttempt& operator=(const FirstAttempt&) = delete;
+    virtual ~FirstAttempt() = default;
+
+    /// Its number is 1, and what is said of `start` holds.
+    ///
+    /// Blocks: for a write into the system's memory.   Errors: std::exception; not counted then.
+    virtual void count() = 0;
+    /// Undoes count(), as nothing has run.   Errors: none; it may count all the same after a kill.
+    virtual void take_back() noexcept = 0;
+  };
+  struct FirstStarted {
+    std::string upload;
+    std::unique_ptr<FirstAttempt> attempt;
+  };
+  /// Gives the first start of a queued job away, if that can be had at once: nobody else starts it
+  /// then, unless it is not counted. Nothing for a journal that has no such starts.
+  ///
+  /// Errors: std::bad_alloc; nothing was given away then.
+  [[nodiscard]] virtual std::optional<FirstStarted> take_first_start(const JobId& /*id*/) {
+    return std::nullopt;
+  }
+
   enum class Effect : std::uint8_t {
     stored,
     /// The job is not, or no longer, at what the request supposes; nothing was changed.

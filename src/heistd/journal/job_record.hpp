@@ -22,6 +22,7 @@ using JobParameters = std::vector<std::pair<std::string, std::string>>;
 /// The number of a start of a job, from 1. It tells the word of the latest start from that of an
 /// earlier one, so no number comes twice.
 using Attempt = std::uint32_t;
+inline constexpr Attempt first_attempt = 1;
 
 /// The place of a job in the order in which jobs were accepted, from 1.
 using AcceptanceOrder = std::uint64_t;

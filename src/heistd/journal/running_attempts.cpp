@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <exception>
 #include <functional>
 #include <heistd/journal/running_attempts.hpp>
 
@@ -22,6 +23,27 @@ void RunningAttempts::begin(const JobId& id, Attempt attempt) {
   running_.at(id).attempt = attempt;
 }
 
+/// Its place is given back last, as others write there then.
+void RunningAttempts::take_back(const JobId& id, Attempt attempt) noexcept {
+  const auto place = reserve(id, attempt);
+  if (!place) return;
+  try {
+    notes_.write(*place, id, none_yet);
+  } catch (const std::exception&) {  // it counts after a kill, as if it had run
+    return give_back(id);
+  }
+  give_back(id);
+}
+
+/// The place of an attempt that has not been ended meanwhile. From now on nobody else ends it.
+std::optional<std::size_t> RunningAttempts::reserve(const JobId& id, Attempt attempt) noexcept {
+  const std::lock_guard lock(mutex_);
+  const auto known = running_.find(id);
+  if (known == running_.end() || known->second.attempt != attempt) return std::nullopt;
+  known->second.attempt = none_yet;
+  return known->second.place;
+}
+
 /// From now on the job has an entry, which nobody else ends: the end of the attempt that it had, if
 /// any, is stored. The lowest free place keeps the file short and without gaps.
 std::size_t RunningAttempts::place_for(const JobId& id) {
@@ -31,11 +53,11 @@ std::size_t RunningAttempts::place_for(const JobId& id) {
     return known->second.place;
   }
   if (free_places_.empty()) add_place();
+  const auto lowest = free_places_.front();
+  running_.emplace(id, Running{none_yet, lowest});
   std::ranges::pop_heap(free_places_, std::greater());
-  running_.emplace(id, Running{none_yet, free_places_.back()});
-  const auto place = free_places_.back();
   free_places_.pop_back();
-  return place;
+  return lowest;
 }
 
 /// All places may be free one day, and there is room for that then.

@@ -31,6 +31,10 @@ class RunningAttempts {
   /// begun.
   void begin(const JobId& id, Attempt attempt);
 
+  /// A starter's: the attempt has not begun after all. If that cannot be noted, it counts after a
+  /// kill as if it had.
+  void take_back(const JobId& id, Attempt attempt) noexcept;
+
   [[nodiscard]] std::optional<Attempt> find(const JobId& id) const;
   /// Errors: std::bad_alloc.   Cost: a step for each attempt that runs.
   [[nodiscard]] Attempts all() const;
@@ -55,6 +59,7 @@ class RunningAttempts {
 
   [[nodiscard]] std::size_t place_for(const JobId& id);
   void add_place();
+  std::optional<std::size_t> reserve(const JobId& id, Attempt attempt) noexcept;
   void give_back(const JobId& id) noexcept;
   void erase(Entries::iterator entry) noexcept;
 

@@ -42,6 +42,17 @@ auto post_to(JournalThread& thread, Apply apply) {
   return std::move(answer);
 }
 
+class NotedAttempt final : public JobJournal::FirstAttempt {
+ public:
+  NotedAttempt(RunningAttempts& attempts, JobId id) : attempts_(attempts), id_(std::move(id)) {}
+  void count() override { attempts_.begin(id_, first_attempt); }
+  void take_back() noexcept override { attempts_.take_back(id_, first_attempt); }
+
+ private:
+  RunningAttempts& attempts_;
+  const JobId id_;
+};
+
 void do_each(const JournalThread::Tasks& tasks) noexcept {
   for (const auto& task : tasks) do_alone(*task);
 }
@@ -100,29 +111,22 @@ JobJournal::Answer<std::vector<JobJournal::Submitted>> SqliteJournal::submit_all
   });
 }
 
-/// A job that was accepted a moment ago needs no other thread. It overtakes none of its priority.
+/// A job that was accepted a moment ago need not be read.
 JobJournal::Answer<std::optional<JobJournal::Started>> SqliteJournal::start(
     JobId id, heist::TaskPriority priority) {
-  if (!starter_.has(priority)) {
-    auto upload = recent_.take(id);
-    if (upload) return start_first(id, std::move(*upload));
-  } else {
-    recent_.remove(id);  // or it would be started as a recent one once more
-  }
-  auto [task, answer] = task_of([this, id = std::move(id)] { return starts_.start(id); });
+  auto upload = recent_.take(id);
+  auto [task, answer] = task_of([this, id = std::move(id), upload = std::move(upload)]() mutable {
+    return upload ? starts_.start_first(id, std::move(*upload)) : starts_.start(id);
+  });
   starter_.post(priority, std::move(task));
   return std::move(answer);
 }
 
-JobJournal::Answer<std::optional<JobJournal::Started>> SqliteJournal::start_first(
-    const JobId& id, std::string upload) {
-  auto [task, answer] = task_of([this, &id, &upload]() -> std::optional<Started> {
-    constexpr Attempt first = 1;
-    attempts_.begin(id, first);
-    return Started{first, std::move(upload)};
-  });
-  do_alone(*task);
-  return std::move(answer);
+std::optional<JobJournal::FirstStarted> SqliteJournal::take_first_start(const JobId& id) {
+  auto attempt = std::make_unique<NotedAttempt>(attempts_, id);
+  auto upload = recent_.take(id);
+  if (!upload) return std::nullopt;
+  return FirstStarted{std::move(*upload), std::move(attempt)};
 }
 
 JobJournal::Answer<Ended> SqliteJournal::complete(JobId id, Attempt attempt, StoredResult result) {

@@ -42,6 +42,7 @@ class SqliteJournal final : public JobJournal {
   [[nodiscard]] Answer<std::vector<Submitted>> submit_all(std::vector<NewJob> jobs) override;
   [[nodiscard]] Answer<std::optional<Started>> start(JobId id,
                                                      heist::TaskPriority priority) override;
+  [[nodiscard]] std::optional<FirstStarted> take_first_start(const JobId& id) override;
   [[nodiscard]] Answer<Ended> complete(JobId id, Attempt attempt, StoredResult result) override;
   [[nodiscard]] Answer<Ended> fail(JobId id, Attempt attempt, StoredError error,
                                    std::optional<std::chrono::milliseconds> retry_after) override;
@@ -79,7 +80,6 @@ class SqliteJournal final : public JobJournal {
   auto end_attempt(Apply apply);
   template <class Apply>
   auto read(Apply apply);
-  Answer<std::optional<Started>> start_first(const JobId& id, std::string upload);
 
   const JournalClock clock_;
   const DataDirectory directory_;

@@ -84,7 +84,7 @@ constexpr std::array upgrades = {
   COMMIT;
 )sql",
     // SQLite writes an index's entry again whenever a column changes that its condition names. So
-    // these name what a start leaves alone: a job has ended when it has the time of its end.
+    // these name what changes with the end of a job only: the time of that.
     R"sql(
   BEGIN;
   DROP INDEX job_running;
@@ -96,6 +96,11 @@ constexpr std::array upgrades = {
   CREATE INDEX job_finished ON job(ended_at, seq, kept) WHERE ended_at NOTNULL;
   PRAGMA user_version = 6;
   COMMIT;
+)sql",
+    // From here on the file "starts" says which attempts run. A heistd that does not read it would
+    // start them once more, with the same numbers.
+    R"sql(
+  PRAGMA user_version = 7;
 )sql"};
 constexpr std::int64_t version = 1 + upgrades.size();
 

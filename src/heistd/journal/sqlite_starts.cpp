@@ -1,6 +1,7 @@
 #include <heistd/journal/sqlite_schema.hpp>
 #include <heistd/journal/sqlite_starts.hpp>
 #include <string>
+#include <utility>
 
 namespace heistd {
 
@@ -15,6 +16,11 @@ std::optional<JobJournal::Started> SqliteStarts::start(const JobId& id) {
   auto started = next_attempt(id);
   if (started) attempts_.begin(id, started->attempt);
   return started;
+}
+
+std::optional<JobJournal::Started> SqliteStarts::start_first(const JobId& id, std::string upload) {
+  attempts_.begin(id, first_attempt);
+  return JobJournal::Started{first_attempt, std::move(upload)};
 }
 
 /// Nothing when the job is not queued, or follows one that has not ended yet.

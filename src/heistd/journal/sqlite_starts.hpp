@@ -5,6 +5,7 @@
 #include <heistd/journal/running_attempts.hpp>
 #include <heistd/journal/sqlite_database.hpp>
 #include <optional>
+#include <string>
 
 namespace heistd {
 
@@ -17,6 +18,8 @@ class SqliteStarts {
   SqliteStarts(SqliteDatabase& database, RunningAttempts& attempts);
 
   [[nodiscard]] std::optional<JobJournal::Started> start(const JobId& id);
+  /// The same of a job that is queued, has never been started, and has this upload.
+  [[nodiscard]] std::optional<JobJournal::Started> start_first(const JobId& id, std::string upload);
 
  private:
   std::optional<JobJournal::Started> next_attempt(const JobId& id);

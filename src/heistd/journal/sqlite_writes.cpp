@@ -33,7 +33,7 @@ SqliteWrites::SqliteWrites(SqliteDatabase& database, JournalBounds bounds, Runni
       recent_(recent),
       find_(database,
             "SELECT seq, state, attempt, forgiven, max_attempts, payload_bytes, client, signal, "
-            "idempotency_key, follows FROM job WHERE id = ?"),
+            "idempotency_key FROM job WHERE id = ?"),
       insert_job_(database,
                   "INSERT INTO job(id, client, kind, parameters, signal, priority, may_start, "
                   "attempt, forgiven, max_attempts, state, idempotency_key, digest, payload_bytes, "
@@ -96,7 +96,6 @@ std::optional<SqliteWrites::Standing> SqliteWrites::find(const JobId& id) {
     job->client = find_.text(6);
     job->signal_name = find_.text(7);
     if (!find_.is_null(8)) job->key = find_.text(8);
-    job->follows = !find_.is_null(9);
     RunningAttempts::merge(running, job->state, job->attempt);
   }
   find_.reset();
@@ -121,6 +120,11 @@ void SqliteWrites::note_accepted(const NewJob& job) {
 /// An attempt does not run any more, or the job has ended without one.
 void SqliteWrites::note_end(const JobId& id, const Standing& job) {
   ended_.push_back({id, job.attempt});
+}
+
+/// The job has ended. An attempt may have begun just then, and nobody tells of its end.
+void SqliteWrites::note_no_attempt(const JobId& id) {
+  if (const auto attempt = attempts_.find(id)) ended_.push_back({id, *attempt});
 }
 
 /// Jobs may be accepted and ended in one transaction.
@@ -277,7 +281,10 @@ SqliteWrites::Effect SqliteWrites::release(const JobId& id, Attempt attempt) {
 
 SqliteWrites::Ended SqliteWrites::abort(const JobId& id, const StoredError& why, SystemTime now) {
   const auto job = find(id);
-  if (!job || is_end(job->state)) return Effect::late;
+  if (!job || is_end(job->state)) {
+    note_no_attempt(id);
+    return Effect::late;
+  }
   auto ended = abort_job(id, *job, why, now);
   trim(now);
   return ended;
@@ -325,7 +332,7 @@ JobJournal::Reclaimed SqliteWrites::reclaim(const JobJournal::Backoff& backoff, 
   return reclaimed;
 }
 
-/// And perhaps some that ran until a moment ago.
+/// Of those that are known to run here, some may have ended in this transaction.
 std::vector<JobId> SqliteWrites::running_jobs() {
   std::vector<JobId> ids;
   for (const auto& [id, attempt] : attempts_.all()) ids.push_back(id);

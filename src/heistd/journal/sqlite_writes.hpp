@@ -52,7 +52,6 @@ class SqliteWrites {
     Attempt attempt = 0;
     Attempt forgiven = 0;
     Attempt max_attempts = 0;
-    bool follows = false;
     std::uint64_t payload_bytes = 0;
     std::string client;
     std::string signal_name;
@@ -73,6 +72,7 @@ class SqliteWrites {
   std::optional<Standing> find(const JobId& id);
   std::optional<Standing> find_attempt(const JobId& id, Attempt attempt);
   void note_accepted(const NewJob& job);
+  void note_no_attempt(const JobId& id);
   void note_end(const JobId& id, const Standing& job);
   std::vector<JobId> running_jobs();
   std::vector<JobId> followers(AcceptanceOrder order);

@@ -62,10 +62,13 @@ std::optional<StartNote> parse(std::string_view line) {
 
 std::vector<StartNote> StartNotes::left_in(const std::filesystem::path& directory) {
   std::vector<StartNote> notes;
+  errno = 0;
   std::ifstream file(file_in(directory), std::ios::binary);
+  if (!file.is_open() && errno == ENOENT) return notes;
   for (Line line; file.read(line.data(), line.size());) {
     if (auto note = parse({line.data(), line.size()})) notes.push_back(std::move(*note));
   }
+  if (!file.eof()) throw SqliteError(error_of(errno));
   return notes;
 }
 

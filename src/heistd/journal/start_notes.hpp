@@ -22,8 +22,8 @@ struct StartNote {
 /// Thread: any, of each place one at a time.   Errors: std::bad_alloc.
 class StartNotes {
  public:
-  /// Reads what an earlier process has left; nothing if there was none. What cannot be read, as a
-  /// loss of power has left half of it, is passed over.   Blocks: for the file.
+  /// Reads what an earlier process has left; nothing if there was none. What is no note, as a loss
+  /// of power has left half of it, is passed over.   Blocks: for the file.   Errors: SqliteError.
   [[nodiscard]] static std::vector<StartNote> left_in(const std::filesystem::path& directory);
 
   /// Begins a file of its own, without notes, in the place of the earlier one. A process that has

@@ -9,18 +9,7 @@ StarterThread::StarterThread()
 
 void StarterThread::post(heist::TaskPriority priority, std::unique_ptr<JournalTask> task) {
   task->priority = priority;
-  count(priority, 1);
-  try {
-    thread_.post(std::move(task));
-  } catch (...) {
-    count(priority, -1);
-    throw;
-  }
-}
-
-bool StarterThread::has(heist::TaskPriority priority) const noexcept {
-  const std::lock_guard lock(mutex_);
-  return unanswered_.at(static_cast<std::size_t>(priority)) > 0;
+  thread_.post(std::move(task));
 }
 
 void StarterThread::run(JournalThread::Tasks tasks) noexcept {
@@ -30,14 +19,8 @@ void StarterThread::run(JournalThread::Tasks tasks) noexcept {
     const auto first =
         std::ranges::max_element(tasks, {}, [](const auto& task) { return task->priority; });
     do_alone(**first);
-    count((*first)->priority, -1);
     tasks.erase(first);
   }
-}
-
-void StarterThread::count(heist::TaskPriority priority, int change) noexcept {
-  const std::lock_guard lock(mutex_);
-  unanswered_.at(static_cast<std::size_t>(priority)) += change;
 }
 
 }  // namespace heistd

@@ -1,12 +1,9 @@
 // StarterThread: does what starts jobs in the order of their priorities.
 #pragma once
 
-#include <array>
-#include <cstddef>
 #include <heist/priority.hpp>
 #include <heistd/journal/journal_thread.hpp>
 #include <memory>
-#include <mutex>
 
 namespace heistd {
 
@@ -22,15 +19,9 @@ class StarterThread {
   /// Blocks: never for longer than it takes to link a list.   Errors: std::bad_alloc.
   void post(heist::TaskPriority priority, std::unique_ptr<JournalTask> task);
 
-  /// Whether one of this priority is still to be answered.
-  [[nodiscard]] bool has(heist::TaskPriority priority) const noexcept;
-
  private:
   void run(JournalThread::Tasks tasks) noexcept;
-  void count(heist::TaskPriority priority, int change) noexcept;
 
-  mutable std::mutex mutex_;
-  std::array<int, 3> unanswered_{};  ///< by priority; under the mutex
   JournalThread thread_;
 };
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <heistd/journal/job_record.hpp>
 #include <heistd/postgresql/postgres_date.hpp>
 #include <string>
@@ -30,6 +31,11 @@ class HeldJobs {
   /// Whatever its attempt is.
   void remove(const JobId& id) noexcept { jobs_.erase(id); }
   void clear() noexcept { jobs_.clear(); }
+
+  /// From now on it counts among the jobs of that lane, if it is held.
+  void note_lane(const JobId& id, std::int32_t lane) noexcept {
+    if (const auto found = jobs_.find(id); found != jobs_.end()) found->second.lane = lane;
+  }
 
   /// Null when this is not the attempt that the server has claimed.
   [[nodiscard]] HeldJob* find(const JobId& id, Attempt attempt) noexcept {

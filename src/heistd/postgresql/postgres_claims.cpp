@@ -22,7 +22,24 @@ enum Column : std::size_t {
 constexpr PostgresStatement claim_statement = {
     "claim",
     "SELECT cursor_lanes, cursors, mark, until, its_lane, (it).day, first_bytes, clock_now, "
-    "(it).* FROM claim($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)"};
+    "(it).* FROM claim($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)"};
+
+std::vector<PostgresBytes> all_bytes_of(const std::vector<std::string>& names) {
+  std::vector<PostgresBytes> bytes;
+  for (const auto& name : names) bytes.push_back(bytes_of(name));
+  return bytes;
+}
+
+void add_limits(const ClaimWish& wish, PostgresParameters& parameters) {
+  std::vector<PostgresBytes> clients;
+  std::vector<std::int32_t> limits;
+  for (const auto& [client, running] : wish.limits) {
+    clients.push_back(bytes_of(client));
+    limits.push_back(static_cast<std::int32_t>(running));
+  }
+  parameters.add(clients).add(limits).add(all_bytes_of(wish.programs));
+  parameters.add(static_cast<std::int32_t>(wish.most_programs));
+}
 
 ClaimedJob read_claimed(const PostgresRows& rows, std::size_t row) {
   ClaimedJob claimed;
@@ -37,10 +54,12 @@ ClaimedJob read_claimed(const PostgresRows& rows, std::size_t row) {
 PostgresCall PostgresClaims::call(const ClaimWish& wish, const HeldJobs& held,
                                   const AttemptPauses& pauses,
                                   std::optional<SystemTime> clock) const {
-  std::vector<PostgresBytes> kinds;
-  for (const auto& kind : wish.kinds) kinds.push_back(bytes_of(kind));
+  const std::vector<std::int64_t> refused(wish.refused.begin(), wish.refused.end());
   PostgresCall call{claim_statement};
-  call.parameters.add(static_cast<std::int32_t>(wish.agents)).add(held.lanes()).add(kinds);
+  call.parameters.add(static_cast<std::int32_t>(wish.agents)).add(held.lanes());
+  call.parameters.add(all_bytes_of(wish.clients)).add(all_bytes_of(wish.kinds));
+  add_limits(wish, call.parameters);
+  call.parameters.add(refused);
   call.parameters.add(static_cast<std::int32_t>(block_bytes))
       .add(pauses)
       .add(lanes_)

@@ -19,8 +19,18 @@ struct ClaimedJob {
 
 /// What a claim is for.
 struct ClaimWish {
-  std::size_t agents = 0;          ///< that run jobs, whether they have one or not
-  std::vector<std::string> kinds;  ///< those that the server knows
+  std::size_t agents = 0;            ///< that run jobs, whether they have one or not
+  std::vector<std::string> clients;  ///< those that the server has
+  std::vector<std::string> kinds;    ///< those that it knows
+  /// A client of which no more jobs than that run at a time.
+  struct Limit {
+    std::string client;
+    std::size_t running = 0;
+  };
+  std::vector<Limit> limits = {};
+  std::vector<std::string> programs = {};  ///< kinds of which so many jobs run at a time together
+  std::size_t most_programs = 0;
+  std::vector<AcceptanceOrder> refused = {};  ///< jobs that are not to be claimed
 };
 
 /// Pauses before the next attempts of a job, in milliseconds: after one, two and more.

@@ -51,7 +51,11 @@ PostgresJournal::PostgresJournal(boost::asio::any_io_executor network, Options o
                {.on_connected =
                     [this] {
                       renewed_.ask_first({session_settings}, [](const PostgresResult& /*set*/) {});
-                    }}),
+                      hints_.listen();
+                    },
+                .on_notification =
+                    [this](const PostgresNotification& /*hint*/) { options_.on_hint(); }}),
+      hints_(renewed_, network_),
       read_(network_, options_.target, options_.limits, {.on_connected = [this] {
               read_.ask_first({session_settings}, [](const PostgresResult& /*set*/) {});
             }}) {}
@@ -102,17 +106,20 @@ void PostgresJournal::compare_claims(const PostgresRows& rows) {
 
 /// On a connection of its own, so that no batch is in its way.
 void PostgresJournal::renew() {
-  if (++renewals_ % renewals_for_a_sweep == 0) remove_unused();
   static constexpr PostgresStatement statement = {"renew", "SELECT renew($1, $2)"};
   PostgresCall call{statement};
   call.parameters.add(node_).add(std::int64_t{options_.lease.count()});
   const auto sent = PostgresLease::Clock::now();
   renewed_.ask(std::move(call), [this, sent, node = node_](const PostgresResult& rows) {
     if (!rows || node != node_) return;  // the next one renews it, or it lapses
-    rows->get<bool>(0, 0) ? lease_.renewed(sent) : lease_.end();
+    if (!rows->get<bool>(0, 0)) return lease_.end();
+    lease_.renewed(sent);
+    if (++renewals_ % renewals_for_a_sweep == 0) remove_unused();
   });
 }
 
+/// Between two renewals: within the transaction of one, that would wait for the locks that this
+/// needs.
 void PostgresJournal::remove_unused() {
   static constexpr PostgresStatement statement = {"remove_unused", "SELECT remove_unused($1)"};
   PostgresCall call{statement};
@@ -139,7 +146,8 @@ JobJournal::Answer<JobJournal::Submitted> PostgresJournal::submit(NewJob job) {
     std::vector<NewJob> jobs;
     jobs.push_back(std::move(job));
     requests_.ask(PostgresRequests::Submission{
-        std::move(jobs), settle(std::move(resolver), [](std::vector<Submitted>& submitted) {
+        std::move(jobs), settle(std::move(resolver), [this](std::vector<Submitted>& submitted) {
+          has_new_ = true;
           return std::move(submitted.front());
         })});
   });
@@ -149,7 +157,8 @@ JobJournal::Answer<std::vector<JobJournal::Submitted>> PostgresJournal::submit_a
     std::vector<NewJob> jobs) {
   return answer<std::vector<Submitted>>([this, jobs = std::move(jobs)](auto resolver) mutable {
     requests_.ask(PostgresRequests::Submission{
-        std::move(jobs), settle(std::move(resolver), [](std::vector<Submitted>& submitted) {
+        std::move(jobs), settle(std::move(resolver), [this](std::vector<Submitted>& submitted) {
+          has_new_ = true;
           return std::move(submitted);
         })});
   });

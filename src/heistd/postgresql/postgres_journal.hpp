@@ -7,6 +7,7 @@
 #include <heistd/journal/job_journal.hpp>
 #include <heistd/postgresql/held_jobs.hpp>
 #include <heistd/postgresql/postgres_claims.hpp>
+#include <heistd/postgresql/postgres_hints.hpp>
 #include <heistd/postgresql/postgres_lease.hpp>
 #include <heistd/postgresql/postgres_requests.hpp>
 #include <heistd/postgresql/postgres_session.hpp>
@@ -39,6 +40,9 @@ class PostgresJournal : public JobJournal {
     /// These attempts are not this server's any more, which has to end them: it could not renew its
     /// lease, or the database has forgotten a claim. Called on the network's thread.
     std::function<void(const std::vector<JobId>&)> on_lost = [](const std::vector<JobId>&) {};
+    /// There may be something to claim, as another server has more than it can start, or this one.
+    /// Called on the network's thread; must not throw.
+    std::function<void()> on_hint = [] {};
     /// start() gives only jobs that were claimed, and others are not this server's to start.
     bool starts_claims_only = false;
   };
@@ -134,6 +138,7 @@ class PostgresJournal : public JobJournal {
   void count_late() noexcept;
   std::vector<ClaimedJob> keep_claimed(std::vector<ClaimedJob> claimed);
   std::optional<Started> start_claimed(const JobId& id);
+  void give_back(const JobId& id, Attempt attempt);
   void lose(const std::vector<JobId>& ids);
   struct Asked;
   static PostgresCall look_call(const std::vector<Asked>& asked);
@@ -148,13 +153,15 @@ class PostgresJournal : public JobJournal {
   HeldJobs held_;
   PostgresClaims claims_;
   std::unordered_map<JobId, ClaimedJob> unstarted_;  ///< of those held: claimed
+  bool has_new_ = false;                             ///< it has accepted jobs since its last claim
   bool claims_ended_ = false;
   PostgresLease lease_;
   heist::detail::sync::atomic<std::uint64_t> late_ends_{0};
   PostgresRequests requests_;
   PostgresSession written_;
   PostgresSession renewed_;  ///< for the lease
-  PostgresSession read_;     ///< so that a large result that is read delays no other answer
+  PostgresHints hints_;
+  PostgresSession read_;  ///< so that a large result that is read delays no other answer
 };
 
 }  // namespace heistd

@@ -72,8 +72,11 @@ JobJournal::Answer<std::vector<ClaimedJob>> PostgresJournal::claim(ClaimWish wis
     if (!lease_.holds() || claims_ended_) return resolver->resolve(std::vector<ClaimedJob>());
     requests_.ask(PostgresRequests::Other{
         [this, wish](bool /*again*/) { return claims_.call(wish, held_, pauses_, clock()); },
-        settle(resolver, [this](const PostgresRows& rows) {
-          return keep_claimed(claims_.take(rows, held_));
+        settle(resolver, [this, agents = wish.agents,
+                          has_new = std::exchange(has_new_, false)](const PostgresRows& rows) {
+          auto claimed = claims_.take(rows, held_);
+          if (has_new && held_.all().size() >= agents) hints_.tell();  // the rest is for others
+          return keep_claimed(std::move(claimed));
         })});
   });
 }
@@ -92,11 +95,17 @@ std::vector<ClaimedJob> PostgresJournal::keep_claimed(std::vector<ClaimedJob> cl
 void PostgresJournal::stop_claims() {
   boost::asio::dispatch(network_, [this] {
     claims_ended_ = true;
-    std::vector<std::pair<JobId, Attempt>> back;
-    for (const auto& [id, claimed] : unstarted_) back.emplace_back(id, claimed.job.attempt);
-    for (const auto& [id, attempt] : back) static_cast<void>(release(id, attempt));
-    unstarted_.clear();
+    for (const auto& [id, claimed] : std::exchange(unstarted_, {})) {
+      give_back(id, claimed.job.attempt);
+    }
   });
+}
+
+/// If that cannot be now, the next session does it, as this server does not know the job any more.
+void PostgresJournal::give_back(const JobId& id, Attempt attempt) {
+  held_.remove(id, attempt);
+  auto call = [id, attempt](bool again) { return release_call(uuid_or_none(id), attempt, again); };
+  requests_.ask(PostgresRequests::Other{std::move(call), [](const PostgresResult& /*none*/) {}});
 }
 
 void PostgresJournal::lose(const std::vector<JobId>& ids) {
@@ -107,8 +116,9 @@ void PostgresJournal::lose(const std::vector<JobId>& ids) {
 PostgresCall PostgresJournal::look_call(const std::vector<Asked>& asked) {
   static constexpr PostgresStatement statement = {
       "look",
-      "SELECT o.place, o.attempt, coalesce(l.priority, s.priority) FROM open o JOIN lane l USING "
-      "(lane) LEFT JOIN signal s USING (signal) WHERE o.place = ANY($1) AND o.node IS NOT NULL"};
+      "SELECT o.place, o.attempt, coalesce(l.priority, s.priority), o.lane FROM open o JOIN lane l "
+      "USING (lane) LEFT JOIN signal s USING (signal) WHERE o.place = ANY($1) AND o.node IS NOT "
+      "NULL"};
   std::vector<std::int64_t> places;
   for (const auto& one : asked) places.push_back(one.place);
   PostgresCall call{statement};
@@ -127,29 +137,31 @@ JobJournal::Answer<PostgresJournal::Look> PostgresJournal::look() {
   });
 }
 
-/// What is ending has perhaps ended so, and its own answer says that.
+/// What is ending has perhaps ended so, and its own answer says that, or it is asked for again.
 PostgresJournal::Look PostgresJournal::compare(const std::vector<Asked>& asked,
                                                const PostgresRows& rows) {
   struct Found {
     Attempt attempt;
     heist::TaskPriority priority;
+    std::int32_t lane;
   };
   std::unordered_map<std::int64_t, Found> found;
   for (std::size_t row = 0; row < rows.size(); ++row) {
     found.emplace(rows.get<std::int64_t>(row, 0),
                   Found{static_cast<Attempt>(rows.get<std::int32_t>(row, 1)),
-                        static_cast<heist::TaskPriority>(rows.get<std::int16_t>(row, 2))});
+                        static_cast<heist::TaskPriority>(rows.get<std::int16_t>(row, 2)),
+                        rows.get<std::int32_t>(row, 3)});
   }
   Look look;
   for (const auto& one : asked) {
     const auto* const held = held_.find(one.id, one.attempt);
-    if (held == nullptr) continue;
+    if (held == nullptr || held->is_ending) continue;
     const auto now = found.find(one.place);
     if (now != found.end() && now->second.attempt == one.attempt) {
+      held_.note_lane(one.id, now->second.lane);
       look.held.push_back({one.id, one.attempt, now->second.priority});
       continue;
     }
-    if (held->is_ending) continue;
     held_.remove(one.id, one.attempt);
     unstarted_.erase(one.id);
     look.lost.push_back({one.id, one.attempt});
@@ -183,11 +195,8 @@ JobJournal::Answer<std::vector<JobId>> PostgresJournal::ended_of(std::vector<Job
 JobJournal::Answer<std::vector<StoredPause>> PostgresJournal::expire_some() {
   static constexpr PostgresStatement statement = {
       "expire_some",
-      "SELECT p.client, p.what, p.name FROM (SELECT count(abort(id, 'expired', "
-      "'the job did not start within its ttl', false, now)) FROM (SELECT id, coalesce($2, "
-      "clock_timestamp()) AS now FROM open o JOIN job j USING (day, place) WHERE o.expires_at <= "
-      "coalesce($2, clock_timestamp()) AND o.node IS NULL ORDER BY o.expires_at LIMIT $1) late) "
-      "expired LEFT JOIN pause p ON true"};
+      "SELECT p.client, p.what, p.name FROM (SELECT expire_some($1, $2)) expired LEFT JOIN pause p "
+      "ON true"};
   return write<std::vector<StoredPause>>(
       [this](bool /*again*/) {
         PostgresCall call{statement};

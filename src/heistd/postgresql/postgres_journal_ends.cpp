@@ -125,12 +125,16 @@ JobJournal::Answer<Ended> PostgresJournal::abort(JobId id, StoredError why) {
 JobJournal::Answer<Effect> PostgresJournal::set_priority(JobId id, heist::TaskPriority priority) {
   static constexpr PostgresStatement statement = {"set_priority", "SELECT set_priority($1, $2)"};
   return write<Effect>(
-      [id = std::move(id), priority](bool /*again*/) {
+      [id, priority](bool /*again*/) {
         PostgresCall call{statement};
         call.parameters.add(uuid_or_none(id)).add(number_of(priority));
         return call;
       },
-      &read_effect);
+      [this, id](const PostgresRows& rows) {
+        const auto lane = rows.get<std::optional<std::int32_t>>(0, 0);
+        if (lane) held_.note_lane(id, *lane);
+        return effect_of(lane.has_value());
+      });
 }
 
 JobJournal::Answer<Effect> PostgresJournal::requeue(JobId id) {

@@ -15,6 +15,10 @@ namespace {
 /// It is renewed after a quarter of that, so that an idle server asks less than once a second.
 constexpr std::chrono::seconds lease{12};
 
+/// For what was asked for last, at the end. Others take what the database has not heard of by then
+/// when the lease is over.
+constexpr std::chrono::seconds last_words_time{3};
+
 /// One for each process, as a name that two servers have would be one server's for the database.
 std::string node_name() {
   std::array<char, 256> host{};
@@ -35,20 +39,22 @@ std::string usable(const std::string& target) {
 }  // namespace
 
 SharedJournal::SharedJournal(const std::string& target,
-                             std::function<void(const std::vector<JobId>&)> on_lost)
+                             std::function<void(const std::vector<JobId>&)> on_lost,
+                             std::function<void()> on_hint)
     : node_(node_name()) {
   journal_.emplace(io_.get_executor(),
                    PostgresJournal::Options{.target = PostgresTarget(usable(target)),
                                             .node = node_,
                                             .lease = lease,
                                             .on_lost = std::move(on_lost),
+                                            .on_hint = std::move(on_hint),
                                             .starts_claims_only = true});
   thread_ = std::thread([this] { run(); });
   ::pthread_setname_np(thread_.native_handle(), "heistd-queue");
 }
 
 SharedJournal::~SharedJournal() {
-  static_cast<void>(journal_->flush().get());
+  static_cast<void>(journal_->flush().wait_for(last_words_time));
   io_.stop();
   thread_.join();
   journal_.reset();

@@ -17,12 +17,13 @@ namespace heistd {
 /// Thread: that of its maker.
 class SharedJournal {
  public:
-  /// `on_lost` is as of PostgresJournal, and is called on the journal's thread.
+  /// `on_lost` and `on_hint` are as of PostgresJournal, and are called on the journal's thread.
   ///
   /// Errors: std::runtime_error, whose text says what to do, when the database cannot be used.
   /// Blocks: until that is known.
-  SharedJournal(const std::string& target, std::function<void(const std::vector<JobId>&)> on_lost);
-  /// Blocks: until the database has all that was asked for, or cannot be reached for a while.
+  SharedJournal(const std::string& target, std::function<void(const std::vector<JobId>&)> on_lost,
+                std::function<void()> on_hint);
+  /// Blocks: until the database has all that was asked for, or for some seconds without that.
   ~SharedJournal();
   SharedJournal(const SharedJournal&) = delete;
   SharedJournal& operator=(const SharedJournal&) = delete;

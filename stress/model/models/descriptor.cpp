@@ -41,6 +41,20 @@ HEIST_BLOCKING_MODEL_PROGRAM(posts_wake_a_descriptor, 2) {
   check(ran == 2, "every task ran once");
 }
 
+/// The loop is destroyed as soon as it has run what a thread has queued, which is to wake it.
+HEIST_MODEL_PROGRAM(queued_task_against_the_end_of_a_descriptor, 2) {
+  const Descriptors descriptors;
+  std::optional<EventLoop> loop(on_virtual_clock());
+  static_cast<void>(loop->wakeup_fd());
+  bool has_run = false;
+  spawn([&] { loop->queue_task(TaskSource::message, [&] { has_run = true; }); });
+  loop->poll();
+  if (has_run) loop.reset();
+  if (!join_all()) return;
+  if (loop) loop->poll();
+  check(has_run, "it ran");
+}
+
 /// A foreign loop sleeps in the descriptor, then polls: whenever there is something to do it is
 /// readable.
 HEIST_BLOCKING_MODEL_PROGRAM(foreign_loop_polls, 2) {

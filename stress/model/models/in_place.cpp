@@ -179,6 +179,19 @@ HEIST_MODEL_PROGRAM(operation_in_a_cluster_started_against_close, 2) {
   check(ends.stops.load(sync::acquire) == 1, "it was stopped, once");
 }
 
+/// It ends, and the cluster with it, before its start has returned.
+HEIST_MODEL_PROGRAM(operation_started_against_the_end_of_its_cluster, 2) {
+  std::optional<LoopCluster> cluster(std::in_place, 1U);
+  Ends ends;
+  auto* const operation = new OnHeap<>(cluster->scheduler(), ends);
+  spawn([&] { operation->start(); });
+  cluster->run_until_idle(0);
+  if (ends.all() == 1) cluster.reset();
+  if (!join_all()) return;
+  if (cluster) cluster->run_until_idle(0);
+  check(ends.values.load(sync::acquire) == 1, "it has completed once");
+}
+
 /// Who starts an operation must not look at it afterwards: it may have ended.
 HEIST_MODEL_PROGRAM(naive_operation_looked_at_after_its_start, 2) {
   EventLoop loop(on_virtual_clock());

@@ -1,8 +1,10 @@
 // Loops, signals and promises go while others use them, in any order (LIF-1, LIF-2).
+#include <array>
 #include <heist/heist.hpp>
 #include <optional>
 #include <utility>
 
+#include "../cluster.hpp"
 #include "../support.hpp"
 
 namespace {
@@ -45,6 +47,33 @@ HEIST_MODEL_PROGRAM(destroyed_against_change, 2) {
   loop.reset();
   if (!join_all()) return;
   check(task.settled() && late->settled(), "both promises are settled");
+}
+
+namespace {
+
+/// A callback that owns the handle through which it is posted.
+struct OwnsItsHandle {
+  Scheduler handle;
+  bool* has_run;
+  void operator()() const { *has_run = true; }
+};
+
+}  // namespace
+
+/// It runs, or is dropped, and its cluster is destroyed before the post has returned. (It is not
+/// run frozen: a late poster of a delay may have the keeper's role, which the last agent awaits.)
+HEIST_BLOCKING_MODEL_PROGRAM(destroyed_against_a_callback_with_the_last_handle, 2) {
+  std::optional<LoopCluster> cluster(std::in_place, 1U);
+  std::array<bool, 2> have_run{};
+  spawn([&, now = OwnsItsHandle{cluster->scheduler(), &have_run[0]},
+         later = OwnsItsHandle{cluster->scheduler(), &have_run[1]}]() mutable {
+    now.handle.post(std::move(now));
+    later.handle.post(std::move(later), {.delay = milliseconds(1)});
+  });
+  cluster->run_until_idle(0);
+  cluster.reset();
+  join_all();
+  check(!have_run[1], "no time passes");
 }
 
 /// The last handle of a signal goes while its loop takes the message of its last change.

@@ -2,6 +2,9 @@
 #pragma once
 
 #include <heistd/job_keeper.hpp>
+#include <memory>
+#include <optional>
+#include <stdexcept>
 #include <string>
 #include <utility>
 #include <variant>
@@ -12,15 +15,41 @@
 
 namespace heistd {
 
-/// Can abort no job at first.
-struct LateAborts : MemoryJournal {
+/// Can abort no job at first, or gives first starts away, if it is told to.
+struct TestedJournal : MemoryJournal {
   Answer<JobJournal::Ended> abort(JobId id, StoredError why) override {
     if (fails-- > 0) {
       return Answer<JobJournal::Ended>::resolved(JournalError{JournalFault::disk_full, {}});
     }
     return MemoryJournal::abort(std::move(id), std::move(why));
   }
+  Answer<std::optional<Started>> start(JobId id, heist::TaskPriority priority) override {
+    started.push_back(id);
+    return MemoryJournal::start(std::move(id), priority);
+  }
+  std::optional<FirstStarted> take_first_start(const JobId& id) override {
+    if (!starts_at_once) return std::nullopt;
+    return FirstStarted{said(read_payload(id, {0, block_bytes})),
+                        std::make_unique<First>(*this, id)};
+  }
+
   int fails = 0;
+  bool starts_at_once = false;
+  bool is_full = false;        ///< first starts cannot be counted
+  std::vector<JobId> started;  ///< in this order
+
+ private:
+  struct First : FirstAttempt {
+    First(TestedJournal& its_journal, JobId its_id) : journal(its_journal), id(std::move(its_id)) {}
+    void count() override {
+      if (journal.is_full) throw std::runtime_error("the disk is full");
+      said(journal.start(id, any_priority));
+    }
+    void take_back() noexcept override { ADD_FAILURE(); }
+
+    TestedJournal& journal;
+    const JobId id;
+  };
 };
 
 class KeptJobs : public ApiFixture {
@@ -85,7 +114,7 @@ class KeptJobs : public ApiFixture {
   }
 
   std::string key;
-  LateAborts journal;
+  TestedJournal journal;
   JobKeeper keeper{journal, network.get_executor()};
   JobService kept{loop.scheduler(), network.get_executor(), &keeper};
   Api kept_api{kinds, clients, kept, observer, limits};

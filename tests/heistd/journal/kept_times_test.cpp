@@ -100,8 +100,15 @@ TEST_F(KeptTimes, ttl_when_the_disk_is_full_then_the_job_expires_and_the_journal
   EXPECT_EQ(stored(id).attempt, 0U);
 }
 
+/// Also of jobs that start at once.
+class KeptTimeouts : public KeptTimes, public testing::WithParamInterface<bool> {
+ protected:
+  KeptTimeouts() { journal.starts_at_once = GetParam(); }
+};
+INSTANTIATE_TEST_SUITE_P(AtOnce, KeptTimeouts, testing::Bool());
+
 // Rule: JRN-6
-TEST_F(KeptTimes, timeout_when_an_attempt_takes_longer_then_the_job_has_failed_and_is_not_tried) {
+TEST_P(KeptTimeouts, timeout_when_an_attempt_takes_longer_then_the_job_has_failed_and_is_not_tried) {
   const auto id = post_kept("/jobs/own?timeout=1&max_attempts=3");
   run_until(id, StoredState::failed);
   EXPECT_EQ(stored(id).attempt, 1U);
@@ -115,7 +122,7 @@ TEST_F(KeptTimes, timeout_when_an_attempt_takes_longer_then_the_job_has_failed_a
 }
 
 // Rule: JRN-6
-TEST_F(KeptTimes, timeout_when_another_attempt_follows_then_it_has_a_time_of_its_own) {
+TEST_P(KeptTimeouts, timeout_when_another_attempt_follows_then_it_has_a_time_of_its_own) {
   first_fails = true;
   const auto id = post_kept("/jobs/own?timeout=1&ttl=86400000");
   run_kept();

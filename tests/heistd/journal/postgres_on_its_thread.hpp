@@ -29,12 +29,14 @@ class PostgresOnItsThread : private TestNetwork, public PostgresJournal {
   explicit PostgresOnItsThread(
       JournalClock clock, std::string node = "test",
       OnLost on_lost = [](const std::vector<JobId>& /*none*/) {},
-      std::chrono::milliseconds lease = std::chrono::seconds(10))
+      std::chrono::milliseconds lease = std::chrono::seconds(10),
+      std::function<void()> on_hint = [] {})
       : PostgresJournal(context.get_executor(), {.target = PostgresTarget(""),
                                                  .node = std::move(node),
                                                  .lease = lease,
                                                  .clock = std::move(clock),
-                                                 .on_lost = std::move(on_lost)}),
+                                                 .on_lost = std::move(on_lost),
+                                                 .on_hint = std::move(on_hint)}),
         thread_([this] { context.run(); }) {}
   ~PostgresOnItsThread() override {
     context.stop();

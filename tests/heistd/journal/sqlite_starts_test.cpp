@@ -89,7 +89,7 @@ TEST_F(SqliteJournalStarts, start_when_many_were_accepted_since_then_the_upload_
   }
 }
 
-// Rule: JRN-2
+// Rule: JRN-5
 TEST_F(SqliteJournalStarts, start_when_others_of_its_priority_wait_then_it_comes_after_them) {
   submit(not_recent(1));
   for (const int number : {2, 3}) submit(new_job(number));
@@ -99,10 +99,10 @@ TEST_F(SqliteJournalStarts, start_when_others_of_its_priority_wait_then_it_comes
   const auto second = journal->start(id_of(2), TaskPriority::background);
   const auto urgent = journal->start(id_of(3), TaskPriority::user_blocking);
   EXPECT_FALSE(second.settled());
-  EXPECT_TRUE(urgent.settled());
   go_on.count_down();
   EXPECT_TRUE(said(second));
   EXPECT_TRUE(first.settled());
+  EXPECT_TRUE(urgent.settled());
   EXPECT_FALSE(said(journal->start(id_of(2), TaskPriority::user_blocking)));
 }
 
@@ -122,21 +122,24 @@ TEST_F(SqliteJournalStarts,
   EXPECT_NE(started ? started->attempt : 0, first);
 }
 
-TEST_F(SqliteJournalStarts, start_when_the_job_is_being_aborted_then_its_late_end_ends_it) {
-  for (const int number : {1, 2}) submit(new_job(number));
-  std::counting_semaphore<> begun{0};
-  std::latch go_on(1);
-  {
+TEST_F(SqliteJournalStarts, start_when_the_job_is_being_aborted_then_what_comes_late_ends_it) {
+  for (const int number : {1, 2, 3}) submit(new_job(number));
+  const auto start_during_abort = [this](int number) {
+    std::counting_semaphore<> begun{0};
+    std::latch go_on(1);
     const FailingDisk disk([&] { return begun.release(), go_on.wait(), 0; });
-    const auto aborted = journal->abort(id_of(1), aborted_because("the test"));
+    const auto aborted = journal->abort(id_of(number), aborted_because("the test"));
     begun.acquire();
-    const auto attempt = start(1);
+    const auto attempt = start(number);
     go_on.count_down();
     EXPECT_EQ(said(aborted), Effect::stored);
-    EXPECT_EQ(state(1), StoredState::aborted);
-    EXPECT_EQ(complete_attempt(1, attempt), Effect::late);
-  }
-  start(2);
+    EXPECT_EQ(state(number), StoredState::aborted);
+    return attempt;
+  };
+  EXPECT_EQ(complete_attempt(1, start_during_abort(1)), Effect::late);
+  start_during_abort(2);
+  EXPECT_EQ(said(journal->abort(id_of(2), aborted_because("once more"))), Effect::late);
+  start(3);
   EXPECT_EQ(places(), 1U);
 }
 

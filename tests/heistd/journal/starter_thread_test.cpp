@@ -69,20 +69,5 @@ TEST_F(StarterThreadTest, post_then_the_most_urgent_is_done_first_and_equal_ones
                                          "background 1", "background 2"));
 }
 
-TEST_F(StarterThreadTest, has_then_only_what_is_not_answered_yet_counts) {
-  EXPECT_TRUE(starter.has(TaskPriority::background));
-  EXPECT_FALSE(starter.has(TaskPriority::user_visible));
-  std::latch all_others_are_done(1);
-  post(TaskPriority::user_visible, "visible");
-  EXPECT_TRUE(starter.has(TaskPriority::user_visible));
-  post(TaskPriority::background, [&] {
-    EXPECT_TRUE(starter.has(TaskPriority::background));
-    EXPECT_FALSE(starter.has(TaskPriority::user_visible));
-    all_others_are_done.count_down();
-  });
-  go_on.count_down();
-  all_others_are_done.wait();
-}
-
 }  // namespace
 }  // namespace heistd

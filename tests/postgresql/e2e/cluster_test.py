@@ -177,6 +177,55 @@ class Changes(Cluster):
         until(lambda: owner.level("user-blocking")["running"] == 1, "the job to be urgent")
 
 
+class Hints(Cluster):
+    def set_up_servers(self):
+        self.assertEqual(run("migrate", "--journal", self.journal)[0], 0)
+        self.one = self.begin()
+
+    def test_job_that_a_full_server_gets_starts_elsewhere_at_once(self):
+        for _ in range(2):
+            self.one.accepted("/jobs/sleep")
+        until(lambda: self.runs(self.one) == 2, "it to be full")
+        other = self.begin()
+        begin = time.monotonic()
+        for _ in range(10):
+            self.assertEqual(self.one.finished(self.one.accepted("/jobs/digest"))["state"], "done")
+        self.assertLess(time.monotonic() - begin, 5)  # and ten looks take ten seconds, on an average
+        self.assertEqual(other.level("user-visible")["done"], 10)
+
+
+class Clients(Cluster):
+    """Only one of the servers has this client, of which one job runs at a time."""
+
+    ALICE = {"Authorization": "Bearer secret"}
+
+    def set_up_servers(self):
+        self.assertEqual(run("migrate", "--journal", self.journal)[0], 0)
+        self.one = self.begin("--client", "alice:secret:user-blocking running=1", "--anonymous-ceiling", "user-blocking")
+        self.other = self.begin()
+
+    def test_jobs_that_a_server_may_not_run_take_no_place_of_others(self):
+        for _ in range(6):
+            self.one.accepted("/jobs/sleep", headers=self.ALICE)
+        until(lambda: self.count("open WHERE node IS NOT NULL") > 0, "one of them to run")
+        for server in (self.one, self.other):
+            self.assertEqual(server.post("/jobs/digest?wait=1").status, 200)
+        self.assertEqual(self.count("open WHERE attempt > 0"), 1)
+
+
+class Programs(Cluster):
+    def set_up_servers(self):
+        super().set_up_servers()
+        self.jobs = [self.one.accepted("/jobs/sleep") for _ in range(4)]
+        until(lambda: self.runs(self.one) == self.runs(self.other) == 1, "one to run at each")
+
+    def begin(self, *options):
+        return super().begin("--max-commands", "1", *options)
+
+    def test_programs_that_would_wait_for_others_take_no_place(self):
+        self.assertEqual(self.one.post("/jobs/digest?wait=1").status, 200)
+
+
 class Faults(Cluster):
     def test_jobs_of_killed_server_are_done_by_others(self):
         third = self.begin()
@@ -227,6 +276,17 @@ class Faults(Cluster):
         self.assertEqual(self.one.post("/jobs/digest?wait=1").status, 200)
         until(lambda: self.runs(self.one) + self.runs(self.other) == 1, "the long one to run again")
         self.assertEqual(self.one.request("DELETE", sleeping).status, 200)
+
+    def test_server_without_database_ends_soon_after_its_drain(self):
+        self.one.accepted("/jobs/sleep")
+        self.owner_of("the job")
+        self.database.stop()
+        self.addCleanup(self.start_database)
+        begin = time.monotonic()
+        for server in (self.one, self.other):
+            server.signal()
+        self.assertEqual((self.one.ended(), self.other.ended()), (0, 0))
+        self.assertLess(time.monotonic() - begin, 8)
 
 
 class Idle(Cluster):

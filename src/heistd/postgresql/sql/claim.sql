@@ -70,14 +70,16 @@ BEGIN
     FROM lane l LEFT JOIN unnest(cursor_lanes, cursors) c(lane, cursor) USING (lane)) c;
 END $$;
 
--- The lanes that jobs of these kinds may be claimed from, their priorities, and where to look from.
+-- The lanes that jobs of these clients and kinds may be claimed from, their priorities, and where to look from.
 CREATE OR REPLACE FUNCTION look_for_lanes(
-  kinds bytea[], cursor_lanes int[], cursors bigint[], OUT lanes int[], OUT levels smallint[], OUT begins bigint[])
+  clients bytea[], kinds bytea[], cursor_lanes int[], cursors bigint[], OUT lanes int[], OUT levels smallint[],
+  OUT begins bigint[])
 LANGUAGE plpgsql STABLE SET enable_nestloop = off AS $$
 BEGIN
   SELECT array_agg(lane), array_agg(coalesce(l.priority, s.priority)), array_agg(coalesce(c.cursor, 0))
   INTO lanes, levels, begins
   FROM lane l
+  JOIN unnest(clients) known(client) ON known.client = l.client
   LEFT JOIN signal s USING (signal)
   LEFT JOIN unnest(cursor_lanes, cursors) c(lane, cursor) USING (lane)
   WHERE l.kind = ANY(kinds)
@@ -85,9 +87,38 @@ BEGIN
                     AND ((p.what = 0 AND p.name = l.kind) OR (p.what = 1 AND p.name = s.name)));
 END $$;
 
--- Claims up to `size` jobs of a lane, its oldest ones from the cursor on, or those that have come back to it.
+-- Of a server that has jobs of these lanes, `taken`: the lanes whose jobs it may have no more of, as so many of a client
+-- are to run at a time, or so many programs; and how many more it may have without reaching another such limit, or null.
+CREATE OR REPLACE FUNCTION look_at_limits(
+  taken int[], limited_clients bytea[], limits int[], programs bytea[], most_programs int,
+  OUT full_lanes int[], OUT least_left int)
+LANGUAGE plpgsql STABLE SET enable_nestloop = off AS $$
+DECLARE
+  full_clients bytea[];
+  programs_left int;
+BEGIN
+  full_lanes := '{}';
+  IF cardinality(limited_clients) + cardinality(programs) = 0 THEN
+    RETURN;
+  END IF;
+  SELECT array_agg(name) FILTER (WHERE most_left <= 0), min(most_left) FILTER (WHERE most_left > 0)
+  INTO full_clients, least_left
+  FROM (SELECT c.name, c.most - count(t.client)::int AS most_left FROM unnest(limited_clients, limits) c(name, most)
+        LEFT JOIN (SELECT l.client FROM unnest(taken) h(lane) JOIN lane l USING (lane)) t ON t.client = c.name
+        GROUP BY c.name, c.most) client;
+  programs_left := most_programs - (
+    SELECT count(*) FROM unnest(taken) h(lane) JOIN lane l USING (lane) WHERE l.kind = ANY(programs));
+  IF programs_left > 0 THEN
+    least_left := least(least_left, programs_left);
+  END IF;
+  full_lanes := ARRAY(
+    SELECT lane FROM lane WHERE client = ANY(full_clients) OR (programs_left <= 0 AND kind = ANY(programs)));
+END $$;
+
+-- Claims up to `size` jobs of a lane, its oldest ones from the cursor on, or those that have come back to it; none of
+-- `refused`.
 CREATE OR REPLACE FUNCTION take(
-  its_lane int, from_returned boolean, cursor bigint, size bigint, now timestamptz)
+  its_lane int, from_returned boolean, cursor bigint, size bigint, refused bigint[], now timestamptz)
 RETURNS bigint[] LANGUAGE plpgsql AS $$
 DECLARE
   places bigint[];
@@ -95,11 +126,11 @@ BEGIN
   WITH free AS MATERIALIZED (
     SELECT * FROM (
       SELECT ctid FROM open o WHERE NOT from_returned AND lane = its_lane AND turn IS NOT NULL AND NOT o.returned
-        AND turn >= cursor AND node IS NULL AND (expires_at IS NULL OR expires_at > now)
+        AND turn >= cursor AND node IS NULL AND (expires_at IS NULL OR expires_at > now) AND place <> ALL(refused)
       ORDER BY turn LIMIT size FOR UPDATE SKIP LOCKED) waiting
     UNION ALL SELECT * FROM (
       SELECT ctid FROM open o WHERE from_returned AND lane = its_lane AND o.returned AND node IS NULL
-        AND (expires_at IS NULL OR expires_at > now)
+        AND (expires_at IS NULL OR expires_at > now) AND place <> ALL(refused)
       ORDER BY turn LIMIT size FOR UPDATE SKIP LOCKED) back),
   taken AS (
     UPDATE open SET node = this_node(), attempt = attempt + 1, expires_at = NULL, returned = false
@@ -112,7 +143,8 @@ END $$;
 -- claims are taking the rest, and it has no more: then the other lanes are looked at again, so that nothing of a lower
 -- priority comes before theirs. `drained` has such lanes, and the negative numbers of those without returned jobs.
 CREATE OR REPLACE FUNCTION claim_level(
-  its_level int, room int, lanes int[], levels smallint[], begins bigint[], now timestamptz)
+  its_level int, room int, lanes int[], levels smallint[], begins bigint[], full_lanes int[], refused bigint[],
+  now timestamptz)
 RETURNS bigint[] LANGUAGE plpgsql AS $$
 DECLARE
   part record;
@@ -130,18 +162,18 @@ BEGIN
         CROSS JOIN LATERAL (
           (SELECT turn, false AS returned FROM open o WHERE o.lane = l.lane AND turn IS NOT NULL AND NOT o.returned
              AND turn >= l.cursor AND node IS NULL AND (expires_at IS NULL OR expires_at > now)
-             AND l.lane <> ALL(drained)
+             AND place <> ALL(refused) AND l.lane <> ALL(drained)
            ORDER BY turn LIMIT room - cardinality(places))
           UNION ALL
           (SELECT turn, true FROM open o WHERE o.lane = l.lane AND o.returned AND node IS NULL
-             AND (expires_at IS NULL OR expires_at > now) AND -l.lane <> ALL(drained)
+             AND (expires_at IS NULL OR expires_at > now) AND place <> ALL(refused) AND -l.lane <> ALL(drained)
            ORDER BY turn LIMIT room - cardinality(places))
         ) head
-        WHERE l.level = its_level
+        WHERE l.level = its_level AND l.lane <> ALL(full_lanes)
         ORDER BY head.turn LIMIT room - cardinality(places)) heads
       GROUP BY heads.lane, heads.cursor, heads.returned
     LOOP
-      taken := take(part.lane, part.returned, part.cursor, part.size, now);
+      taken := take(part.lane, part.returned, part.cursor, part.size, refused, now);
       places := places || taken;
       IF cardinality(taken) < part.size THEN
         drained := drained || CASE WHEN part.returned THEN -part.lane ELSE part.lane END;
@@ -152,8 +184,9 @@ BEGIN
 END $$;
 
 -- Claims jobs for a server that has `agents`: of each priority no more than the agents that have nothing of that or of
--- a more urgent one. `held` are the lanes of the jobs that it has already, each as often as it has one. `kinds` are
--- those that it knows.
+-- a more urgent one. `held` are the lanes of the jobs that it has already, each as often as it has one. `clients` and
+-- `kinds` are those that it knows; `refused` are places of jobs that it does not take. Of each of `limited_clients` it
+-- may have so many jobs, and of all the kinds that are `programs` together.
 --
 -- A claim looks at each lane from its cursor on: `cursors` are turns, in the order of `cursor_lanes`. Rows that are
 -- dead, though a snapshot still sees them, lie before the cursor, so that their number does not matter. A cursor goes
@@ -163,7 +196,8 @@ END $$;
 --
 -- The first row has what the next claim needs: `mark`, `until` and cursors. Its `it` is null. Each other row is a job.
 CREATE OR REPLACE FUNCTION claim(
-  agents int, held int[], kinds bytea[], most_bytes int, pauses bigint[],
+  agents int, held int[], clients bytea[], kinds bytea[], limited_clients bytea[], limits int[], programs bytea[],
+  most_programs int, refused bigint[], most_bytes int, pauses bigint[],
   INOUT cursor_lanes int[], INOUT cursors bigint[], INOUT mark bigint, INOUT until bigint, clock timestamptz,
   OUT its_lane int, OUT first_bytes bytea, OUT it stored, OUT clock_now timestamptz)
 RETURNS SETOF record LANGUAGE plpgsql AS $$
@@ -171,8 +205,11 @@ DECLARE
   now timestamptz := coalesce(clock, clock_timestamp());
   safe bigint;
   room bigint;
+  step int;
   places bigint[] := '{}';
+  taken bigint[];
   found record;
+  bounds record;
   claimed record;
 BEGIN
   clock_now := now;
@@ -182,14 +219,20 @@ BEGIN
   IF safe IS NOT NULL THEN
     SELECT coalesce(m.cursor_lanes, '{}'), coalesce(m.cursors, '{}') INTO cursor_lanes, cursors FROM move_cursors(safe, cursor_lanes, cursors) m;
   END IF;
-  found := look_for_lanes(kinds, cursor_lanes, cursors);
+  found := look_for_lanes(clients, kinds, cursor_lanes, cursors);
   FOR level IN REVERSE 2..0 LOOP
     room := agents - cardinality(places)
       - (SELECT count(*) FROM unnest(held) h(lane) WHERE priority_of(h.lane) >= level);
-    IF room > 0 THEN
-      places := places
-        || claim_level(level, room::int, found.lanes, found.levels, found.begins, now);
-    END IF;
+    WHILE room > 0 LOOP
+      bounds := look_at_limits(
+        held || ARRAY(SELECT lane FROM open WHERE place = ANY(places)), limited_clients, limits, programs, most_programs);
+      step := least(room, bounds.least_left);
+      taken := claim_level(
+        level, step, found.lanes, found.levels, found.begins, bounds.full_lanes, refused, now);
+      places := places || taken;
+      EXIT WHEN cardinality(taken) < step;
+      room := room - step;
+    END LOOP;
   END LOOP;
   RETURN NEXT;
   FOR claimed IN

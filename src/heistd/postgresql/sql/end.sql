@@ -218,6 +218,18 @@ BEGIN
   END IF;
 END $$;
 
+-- Aborts jobs that should have been started by now, `most` of them. What a claim holds is left to that.
+CREATE OR REPLACE FUNCTION expire_some(most int, clock timestamptz) RETURNS void LANGUAGE plpgsql AS $$
+DECLARE
+  now timestamptz := coalesce(clock, clock_timestamp());
+  places bigint[] := ARRAY(
+    SELECT place FROM open WHERE expires_at <= now AND node IS NULL
+    ORDER BY expires_at LIMIT most FOR UPDATE SKIP LOCKED);
+BEGIN
+  PERFORM abort_alone(places, 'expired', 'the job did not start within its ttl', now);
+  PERFORM abort_followers(places, now);
+END $$;
+
 -- Queues a dead job again; the attempts that it has had do not count.
 CREATE OR REPLACE FUNCTION requeue(its_id uuid, again boolean, clock timestamptz) RETURNS boolean LANGUAGE plpgsql AS $$
 DECLARE

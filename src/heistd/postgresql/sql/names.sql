@@ -1,24 +1,25 @@
 -- Priorities, signals and pauses.
 
-CREATE OR REPLACE FUNCTION set_priority(its_id uuid, its_priority smallint) RETURNS boolean LANGUAGE plpgsql AS $$
+-- Gives an unfinished job that has a priority of its own another one; the lane in which it is then, or null.
+CREATE OR REPLACE FUNCTION set_priority(its_id uuid, its_priority smallint) RETURNS int LANGUAGE plpgsql AS $$
 DECLARE
   held open := lock_open(its_id);
   it job;
 BEGIN
   IF held.place IS NULL THEN
-    RETURN false;
+    RETURN NULL;
   END IF;
   UPDATE job SET priority = its_priority
   WHERE day = held.day AND place = held.place AND priority IS NOT NULL RETURNING * INTO it;
   IF NOT FOUND THEN
-    RETURN false;
+    RETURN NULL;
   END IF;
   -- Cursors of the other lane may have passed its turn.
   UPDATE open SET returned = turn IS NOT NULL,
     lane = CASE WHEN it.signal IS NULL THEN lane_of_priority(it.client, it.kind, its_priority)
            ELSE lane_of_signal(it.client, it.kind, it.signal, its_priority, 1::smallint) END
-  WHERE place = held.place;
-  RETURN true;
+  WHERE place = held.place RETURNING lane INTO held.lane;
+  RETURN held.lane;
 END $$;
 
 -- Gives all jobs of a signal its priority. Claims look at that, so it is one row.
