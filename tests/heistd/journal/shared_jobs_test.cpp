@@ -67,7 +67,7 @@ class SharedJobs : public ApiFixture {
 
 TEST_F(SharedJobs, release_when_the_journal_fails_then_it_is_asked_again) {
   claim(1);
-  const auto attempt = said(journal.start(id_of(1))).value().attempt;
+  const auto attempt = said(journal.start(id_of(1), any_priority)).value().attempt;
   journal.failing_releases = 1;
   bool is_released = false;
   keeper.release(id_of(1), attempt, [&is_released] { is_released = true; });
