@@ -119,7 +119,8 @@ TEST_F(SqliteJournalTest, open_then_each_of_its_threads_has_a_name) {
     std::ifstream file(thread.path() / "comm");
     std::getline(file, names.emplace_back());
   }
-  EXPECT_THAT(names, testing::IsSupersetOf({"heistd-journal", "heistd-reads", "heistd-copies"}));
+  EXPECT_THAT(names, testing::IsSupersetOf(
+                         {"heistd-journal", "heistd-starts", "heistd-reads", "heistd-copies"}));
 }
 
 TEST_F(SqliteJournalTest, open_when_another_server_has_the_directory_then_refused) {

@@ -122,6 +122,25 @@ TEST_F(SqliteJournalStarts,
   EXPECT_NE(started ? started->attempt : 0, first);
 }
 
+// Rule: JRN-2
+TEST_F(SqliteJournalStarts, take_first_start_then_the_attempt_counts_until_it_is_taken_back) {
+  submit(new_job(1));
+  auto first = journal->take_first_start(id_of(1));
+  ASSERT_TRUE(first);
+  EXPECT_EQ(first->upload, "bytes");
+  EXPECT_FALSE(journal->take_first_start(id_of(1)));
+  EXPECT_EQ(state(1), StoredState::queued);
+  first->attempt->count();
+  EXPECT_EQ(state(1), StoredState::running);
+  first->attempt->take_back();
+  EXPECT_EQ(state(1), StoredState::queued);
+  first->attempt->count();
+  first.reset();
+  reopen();
+  EXPECT_EQ(find(1).attempt, 1U);
+  EXPECT_EQ(state(1), StoredState::running);
+}
+
 TEST_F(SqliteJournalStarts, start_when_the_job_is_being_aborted_then_what_comes_late_ends_it) {
   for (const int number : {1, 2, 3}) submit(new_job(number));
   const auto start_during_abort = [this](int number) {
