@@ -108,7 +108,7 @@ class KeptTimeouts : public KeptTimes, public testing::WithParamInterface<bool> 
 INSTANTIATE_TEST_SUITE_P(AtOnce, KeptTimeouts, testing::Bool());
 
 // Rule: JRN-6
-TEST_P(KeptTimeouts, timeout_when_an_attempt_takes_longer_then_the_job_has_failed_and_is_not_tried) {
+TEST_P(KeptTimeouts, timeout_when_an_attempt_takes_longer_then_no_other_one_follows) {
   const auto id = post_kept("/jobs/own?timeout=1&max_attempts=3");
   run_until(id, StoredState::failed);
   EXPECT_EQ(stored(id).attempt, 1U);
