@@ -146,7 +146,7 @@ Api::Outcome Api::repeated_of_journal(const std::optional<StoredJob>& stored, co
   }
   if (stored && is_end(stored->state) && service_.keeper()->is_shared()) {
     const auto kept = std::make_shared<Quota::Share>(std::move(share));
-    return with_ended(*stored, client, [this, &client, wait, kept](std::shared_ptr<Job> job) {
+    return with_ended(*stored, client, [&client, wait, kept](std::shared_ptr<Job> job) {
       return repeated(std::move(job), client, wait, std::move(*kept));
     });
   }
