@@ -116,8 +116,8 @@ Client* Claimer::take(const StoredJob& job) {
   return nullptr;
 }
 
-/// It goes back, and is left to others for a while, as it would come again at once. Where there are
-/// more than can be passed over, the next look comes soon enough.
+/// It goes back, and is left to others for a while, as it would come again at once. Of more
+/// than can be passed over, the next look claims some again.
 void Claimer::refuse(const StoredJob& job) {
   refused_until_.push_back(std::chrono::steady_clock::now() + refusal_time);
   wish_.refused.push_back(job.order);

@@ -63,7 +63,7 @@ class Claimer {
   const ClientTable& clients_;
   const KindTable& kinds_;
   ClaimWish wish_;
-  /// Until when each of `wish_.refused` is.
+  /// Until when each job of `wish_.refused` is passed over.
   std::deque<std::chrono::steady_clock::time_point> refused_until_;
   std::set<std::string> strangers_;  ///< clients that this server does not serve
   boost::asio::steady_timer timer_;

@@ -9,16 +9,14 @@ namespace heistd {
 
 namespace asio = boost::asio;
 
-/// Whether some of the priority have to ask for their start, or are about to as a pause is over.
-/// Suspects, and programs of which only some run at a time, hold up no others.
+/// Whether some of the priority have to ask for their start. Suspects, and programs of which only
+/// some run at a time, hold up no others.
 bool JobService::is_behind_others(const Client& client, heist::TaskPriority priority) {
   const auto now = Clock::now();
-  const auto comes_first = [priority, now](const Job* job) {
+  return std::ranges::any_of(client.asking, [priority, now](const Job* job) {
     return job->priority() == priority && job->runnable_at <= now && !job->is_paused() &&
            job->kind.at_a_time == 0 && !StartQueue::is_suspect(*job);
-  };
-  return std::ranges::any_of(client.asking, comes_first) ||
-         std::ranges::any_of(client.held, comes_first);
+  });
 }
 
 void JobService::enter_asking(Client& client, Job& job) {

@@ -42,6 +42,7 @@ auto post_to(JournalThread& thread, Apply apply) {
   return std::move(answer);
 }
 
+/// A first attempt that a note beside the database counts.
 class NotedAttempt final : public JobJournal::FirstAttempt {
  public:
   NotedAttempt(RunningAttempts& attempts, JobId id) : attempts_(attempts), id_(std::move(id)) {}

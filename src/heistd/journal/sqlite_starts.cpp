@@ -5,7 +5,7 @@
 
 namespace heistd {
 
-/// Its upload's first piece comes with the job, as each further run would look at the log anew.
+/// The upload's first piece is read with the job, as a second statement would look at the log anew.
 SqliteStarts::SqliteStarts(SqliteDatabase& database, RunningAttempts& attempts)
     : attempts_(attempts),
       find_(database,

@@ -1,10 +1,8 @@
 // Jobs of a journal that start without asking for that, as they have nobody to wait for.
 #include <gmock/gmock.h>
 
-#include <algorithm>
 #include <functional>
 #include <heistd/first_start.hpp>
-#include <heistd/limits.hpp>
 #include <heistd/start_queue.hpp>
 
 #include "kept_jobs_fixture.hpp"
@@ -95,20 +93,6 @@ TEST_F(JobsAtOnce, run_when_another_one_starts_anew_after_a_pause_then_a_job_com
   const auto fresh = post_kept("/jobs/digest");
   run_kept();
   EXPECT_THAT(journal.started, testing::ElementsAre(held, fresh));
-}
-
-// Rule: JRN-5
-TEST_F(JobsAtOnce, run_when_more_than_a_batch_was_held_then_a_job_comes_behind_all_of_them) {
-  post_many(jobs_at_a_time, "/jobs/digest?priority=user-blocking");
-  const auto held = post_kept("/jobs/digest?priority=background");
-  ask("POST", "/kinds/digest/pause");
-  run_kept();
-  ASSERT_EQ(anonymous.held.size(), jobs_at_a_time + 1);
-  kept.set_pause(anonymous, *kinds.find("digest"), false);  // it is still held, as others are first
-  const auto fresh = post_kept("/jobs/digest?priority=background");
-  run_kept();
-  const auto started = std::ranges::find(journal.started, held);
-  EXPECT_NE(std::find(started, journal.started.end(), fresh), journal.started.end());
 }
 
 TEST_F(JobsAtOnce, abort_when_the_job_runs_then_its_attempt_counts) {
