@@ -24,7 +24,8 @@ using namespace heist::detail;
 using namespace heist::stress;
 
 constexpr std::size_t most_early = 200;  ///< added before the round; enough for two prunings
-constexpr std::size_t few_early = 32;    ///< too few for the registry to make what pruning needs
+/// So few that the next one to be added makes what pruning needs.
+constexpr std::size_t few_early = Registry::passes_after;
 constexpr std::size_t late = 100;
 
 struct Entry : Registration {

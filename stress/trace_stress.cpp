@@ -3,7 +3,6 @@
 // I1  A trace has no more events than were recorded, and each is kept, overwritten, or counted as
 //     lost for want of room.
 // I2  A thread that has recorded in a trace finds room in the next one, too.
-#include <array>
 #include <heist/heist.hpp>
 
 #include "support/crew.hpp"
@@ -21,8 +20,10 @@ constexpr std::uint64_t events_of_task = 3;
 constexpr int traces = 8;
 /// Each runner may have a ring twice, if it is late for the end of the trace before.
 constexpr std::size_t rings = 2 * runners;
-/// Threads change rings between traces of different sizes.
-constexpr std::array<std::size_t, 2> sizes{3, 4};
+/// Threads change rings between traces of different sizes. The first trace of a size makes its
+/// rings, which stay: each size is one chance to use rings whose making was not acquired.
+constexpr std::size_t least_size = 3;
+constexpr std::size_t sizes = 64;
 
 class TraceStress {
  public:
@@ -38,7 +39,7 @@ class TraceStress {
  private:
   void trace(Random& random) {
     for (int i = 0; i < traces; ++i) {
-      Trace trace({.events_per_thread = sizes[random.one_in(2) ? 0 : 1], .threads = rings});
+      Trace trace({.events_per_thread = least_size + random.below(sizes), .threads = rings});
       dither(random);
       static_cast<void>(trace.counts());
       dither(random);

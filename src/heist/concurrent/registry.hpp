@@ -62,6 +62,9 @@ namespace HEIST_NAMESPACE::detail {
 //         listener_stress.cpp, stress/model/models/recycling.cpp
 class Registry {
  public:
+  static constexpr std::int32_t prune_margin = 16;
+  static constexpr std::uint8_t passes_after = prune_margin / 2;
+
   Registry() noexcept = default;
   Registry(const Registry&) = delete;
   Registry& operator=(const Registry&) = delete;
@@ -104,8 +107,6 @@ class Registry {
   static constexpr std::uint16_t walking = 1;
   static constexpr std::uint16_t pruning = 2;
   static constexpr std::uint16_t closed_list_left = 4;
-  static constexpr std::int32_t prune_margin = 16;
-  static constexpr std::uint8_t passes_after = prune_margin / 2;
   static constexpr std::uint32_t portion = 64;  ///< nodes that a pass looks at at once, ...
   static constexpr std::int32_t pace = 8;       ///< ... whenever so many more have died
 
