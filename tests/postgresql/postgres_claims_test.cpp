@@ -304,7 +304,7 @@ TEST_F(PostgresClaims, claim_when_an_older_submit_ends_late_then_its_job_comes_s
 
 TEST_F(PostgresClaims, repetition_when_there_is_no_such_job_then_it_is_answered) {
   ServerByHand().run(
-      "DO $$ BEGIN ASSERT release(gen_random_uuid(), 1, true) IS NOT NULL; "
+      "DO $$ BEGIN ASSERT release(gen_random_uuid(), 1, false, true) IS NOT NULL; "
       "ASSERT requeue(gen_random_uuid(), true, NULL) IS NOT NULL; "
       "ASSERT (fail(gen_random_uuid(), 1, '', '', 0, true, NULL)).is_stored IS NOT NULL; END $$");
 }

@@ -97,7 +97,8 @@ void PostgresJournal::compare_claims(const PostgresRows& rows) {
     const auto attempt = static_cast<Attempt>(rows.get<std::int32_t>(row, 1));
     const auto id = id_of_uuid(uuid);
     if (held_.find(id, attempt) == nullptr) {
-      written_.ask_first(release_call(uuid, attempt, false), [](const PostgresResult& /*back*/) {});
+      written_.ask_first(release_call(uuid, attempt, false, false),
+                         [](const PostgresResult& /*back*/) {});
     }
     known.emplace(id, attempt);
   }

@@ -44,7 +44,7 @@ JobJournal::Answer<std::optional<JobJournal::Started>> PostgresJournal::start(
     if (rows.empty()) return std::nullopt;
     const auto attempt = static_cast<Attempt>(rows.get<std::int32_t>(0, 0));
     held_.add(id, {rows.get<PostgresDate>(0, 2), rows.get<std::int64_t>(0, 3),
-                   rows.get<std::int32_t>(0, 4), attempt});
+                   rows.get<std::int32_t>(0, 4), attempt, true});
     const auto block = rows.get<std::optional<PostgresBytes>>(0, 1);
     return Started{attempt, block ? std::string(block->bytes) : std::string()};
   };
@@ -63,7 +63,9 @@ std::optional<JobJournal::Started> PostgresJournal::start_claimed(const JobId& i
   if (claimed == unstarted_.end() || !lease_.holds()) return std::nullopt;
   Started started{claimed->second.job.attempt, std::move(claimed->second.block)};
   unstarted_.erase(claimed);
-  if (held_.find(id, started.attempt) == nullptr) return std::nullopt;
+  auto* const held = held_.find(id, started.attempt);
+  if (held == nullptr) return std::nullopt;
+  held->is_started = true;
   return started;
 }
 
@@ -104,7 +106,9 @@ void PostgresJournal::stop_claims() {
 /// If that cannot be now, the next session does it, as this server does not know the job any more.
 void PostgresJournal::give_back(const JobId& id, Attempt attempt) {
   held_.remove(id, attempt);
-  auto call = [id, attempt](bool again) { return release_call(uuid_or_none(id), attempt, again); };
+  auto call = [id, attempt](bool again) {
+    return release_call(uuid_or_none(id), attempt, false, again);
+  };
   requests_.ask(PostgresRequests::Other{std::move(call), [](const PostgresResult& /*none*/) {}});
 }
 

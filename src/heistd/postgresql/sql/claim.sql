@@ -133,7 +133,7 @@ BEGIN
         AND (expires_at IS NULL OR expires_at > now) AND place <> ALL(refused)
       ORDER BY turn LIMIT size FOR UPDATE SKIP LOCKED) back),
   taken AS (
-    UPDATE open SET node = this_node(), attempt = attempt + 1, expires_at = NULL, returned = false
+    UPDATE open SET node = this_node(), attempt = attempt + 1, returned = false
     FROM free WHERE open.ctid = free.ctid RETURNING place)
   SELECT array_agg(place) INTO places FROM taken;
   RETURN coalesce(places, '{}');
