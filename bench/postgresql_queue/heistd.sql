@@ -5,7 +5,7 @@ SET plan_cache_mode = force_generic_plan;
 SET enable_seqscan = off;
 SET enable_bitmapscan = off;
 SET jit = off;
-SELECT begin_session('client ' || gen_random_uuid(), gen_random_uuid(), 1000000000);
+SELECT begin_session('client ' || gen_random_uuid(), gen_random_uuid(), 1000000000, (SELECT number FROM version));
 \set begun 1
 \endif
 SELECT insert_jobs(array_agg(gen_random_uuid()), array_agg('alice'::bytea), array_agg('digest'::bytea), array_agg(''::bytea), array_agg(NULL::bytea), array_agg((random() * 2)::smallint), array_agg(1::smallint), array_agg(0::bigint), array_agg(NULL::bigint), array_agg(NULL::bigint), array_agg(NULL::uuid), array_agg(NULL::bigint), array_agg(1), array_agg('request'::bytea), array_agg(NULL::bytea), array_agg(NULL::bytea), array_agg(repeat('x', 500)::bytea), clock_timestamp()) FROM generate_series(1, :jobs);

@@ -89,6 +89,13 @@ TEST_F(PostgresLeases, server_when_another_one_of_its_name_has_a_lease_then_it_g
   EXPECT_NO_THROW(ServerByHand());
 }
 
+TEST_F(PostgresLeases, server_when_it_is_of_another_version_then_it_gets_no_session) {
+  const OpenSession of_version_one;
+  EXPECT_THROW(of_version_one.run("SET search_path = heistd; SELECT begin_session('by hand', "
+                                  "gen_random_uuid(), 60000)"),
+               std::runtime_error);
+}
+
 TEST_F(PostgresLeases, session_when_an_earlier_one_has_a_batch_under_way_then_that_is_ended) {
   submit(1);
   const std::string process = "'00000000-0000-0000-0000-000000000001'";

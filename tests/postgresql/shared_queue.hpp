@@ -66,7 +66,7 @@ struct ServerByHand : OpenSession {
   explicit ServerByHand(const std::string& process = "gen_random_uuid()") {
     run("SET search_path = heistd; SET statement_timeout = '20s'; SELECT begin_session('by "
         "hand', " +
-        process + ", 60000)");
+        process + ", 60000, (SELECT number FROM version))");
   }
   void begin() const { run("BEGIN; SELECT hold_session()"); }
 };

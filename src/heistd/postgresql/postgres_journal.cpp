@@ -1,5 +1,6 @@
 #include <heistd/backoff.hpp>
 #include <heistd/postgresql/postgres_answers.hpp>
+#include <heistd/postgresql/postgres_schema.hpp>
 #include <unordered_map>
 
 namespace heistd {
@@ -66,11 +67,12 @@ PostgresJournal::~PostgresJournal() { requests_.close(); }
 /// had under way.
 void PostgresJournal::begin_session() {
   static constexpr PostgresStatement begin = {"begin_session",
-                                              "SELECT its_node FROM begin_session($1, $2, $3)"};
+                                              "SELECT its_node FROM begin_session($1, $2, $3, $4)"};
   static constexpr PostgresStatement held = {"held", "SELECT id, attempt FROM held()"};
   written_.ask_first({session_settings}, [](const PostgresResult& /*set*/) {});
   PostgresCall call{begin};
   call.parameters.add(options_.node).add(process_).add(std::int64_t{options_.lease.count()});
+  call.parameters.add(std::int32_t{schema_version});
   const auto sent = PostgresLease::Clock::now();
   written_.ask_first(std::move(call),
                      [this, sent](const PostgresResult& begun) { on_session(sent, begun); });

@@ -8,7 +8,8 @@ import sys
 import tempfile
 import time
 
-ROOT = pathlib.Path(__file__).resolve().parents[3]
+HERE = pathlib.Path(__file__).resolve().parent
+ROOT = HERE.parents[2]
 sys.path[:0] = [str(ROOT / "tests/heistd/e2e"), str(ROOT / "scripts/support")]
 import heistd_server  # noqa: E402
 import postgresql  # noqa: E402
@@ -57,7 +58,10 @@ class Cluster(ServerTest):
             server.ended()
 
     def sql(self, statement, database=None):
-        psql = [postgresql.PROGRAMS / "psql", "-XtA", "-v", "ON_ERROR_STOP=1", "-c", statement]
+        return self.psql("-c", statement, database=database)
+
+    def psql(self, *words, database=None):
+        psql = [postgresql.PROGRAMS / "psql", "-XtA", "-v", "ON_ERROR_STOP=1", *words]
         environment = {**os.environ, **self.database.environment(), "PGDATABASE": database or self.name}
         return subprocess.run(psql, env=environment, capture_output=True, text=True, check=True).stdout.strip()
 
@@ -320,6 +324,17 @@ class Refusals(Cluster):
         code, text = run("migrate", "--journal", self.journal)
         self.assertEqual((code, "use that version" in text), (1, True), text)
         self.assertIn("use that version", self.start_fails("--journal", self.journal, code=1))
+
+    def test_migrate_upgrades_version_1(self):
+        self.psql("-f", HERE / "version_1.sql")
+        self.assertIn("of version 1, and this program needs", self.start_fails("--journal", self.journal, code=1))
+        code, text = run("migrate", "--journal", self.journal)
+        self.assertEqual((code, "from version 1 to" in text), (0, True), text)
+        self.assertEqual(self.count("lane"), 1)
+        self.assertEqual(self.sql("SELECT count(*) FROM pg_proc WHERE proname = 'release'"), "1")
+        server = self.start("--journal", self.journal)
+        job = server.finished("/jobs/0123456789abcdef0123456789abcdef")
+        self.assertEqual(job["result"]["sha256"][:8], "ba7816bf")
 
     def test_migrate_without_rights(self):
         self.sql("CREATE ROLE guest LOGIN")

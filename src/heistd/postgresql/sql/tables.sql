@@ -5,7 +5,7 @@
 -- 4 `aborted`, 5 `dead`; whether an unfinished one runs, its row in `open` says.
 
 CREATE TABLE version(number int NOT NULL);
-INSERT INTO version VALUES (1);
+INSERT INTO version VALUES (0);  -- until all is made
 
 -- Both the order of acceptance and the order of turns. Who draws a number has a transaction's number before that, so
 -- that claims can tell which numbers can still come; see `next_mark`.
