@@ -173,6 +173,14 @@ TEST_F(PostgresClaims, claim_when_the_server_has_more_new_jobs_than_agents_then_
   EXPECT_TRUE(two.wait_for_hint());
 }
 
+TEST_F(PostgresClaims, claim_when_a_limit_leaves_new_jobs_then_others_hear_of_it) {
+  submit(1);
+  submit(2);
+  const ClaimWish wish{9, {"alice"}, {"digest"}, {{"alice", 1}}};
+  EXPECT_THAT(one.claim_ids(wish), ElementsAre(id_of(1)));
+  EXPECT_TRUE(two.wait_for_hint());
+}
+
 TEST_F(PostgresClaims, claim_when_a_job_was_given_back_then_it_comes_in_its_old_place) {
   for (int number = 1; number <= 3; ++number) submit(number);
   EXPECT_THAT(two.claim_ids(2), ElementsAre(id_of(1), id_of(2)));

@@ -30,6 +30,15 @@ class PostgresLeases : public SharedQueue {
     await([&] { return !(claimed = server.claim_ids(9)).empty(); });
     return claimed;
   }
+  /// It comes on the connection of hints, after those that were given before. Two renewals, as the
+  /// second one comes after the answer to the first.
+  static void await_answer_to_renewal(const std::string& name) {
+    for (int time = 0; time < 2; ++time) {
+      const auto query = "SELECT lease_until FROM heistd.node WHERE name = '" + name + "'";
+      const auto before = run_sql(query);
+      await([&] { return run_sql(query) != before; });
+    }
+  }
   std::unique_ptr<QueueServer> start(const char* name) {
     return std::make_unique<QueueServer>(name, [this] { return now; });
   }
@@ -134,6 +143,24 @@ TEST_F(PostgresLeases, lease_when_a_batch_takes_longer_than_that_then_it_is_rene
   EXPECT_THAT(busy.lost, IsEmpty());
   other.run("COMMIT");
   EXPECT_EQ(said(aborted), Effect::stored);
+}
+
+TEST_F(PostgresLeases, hint_when_it_is_the_servers_own_then_it_does_not_hear_it) {
+  QueueServer telling("telling", [this] { return now; }, milliseconds(1000));
+  for (int number = 1; number <= 2; ++number) said(telling.journal.submit(new_job(number)));
+  EXPECT_THAT(telling.claim(1), SizeIs(1));
+  EXPECT_TRUE(two.wait_for_hint());
+  await_answer_to_renewal("telling");
+  EXPECT_EQ(telling.hints, 0);
+}
+
+TEST_F(PostgresLeases, hint_when_claims_bring_nothing_then_many_are_heard_as_few) {
+  QueueServer idle("idle", [this] { return now; }, milliseconds(1000));
+  EXPECT_THAT(idle.claim(1), IsEmpty());
+  run_sql("SELECT pg_notify('heistd', number::text) FROM generate_series(1, 50) number");
+  await_answer_to_renewal("idle");
+  EXPECT_GE(idle.hints, 1);
+  EXPECT_LE(idle.hints, 10);
 }
 
 TEST_F(PostgresLeases,

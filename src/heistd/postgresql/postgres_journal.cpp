@@ -54,9 +54,8 @@ PostgresJournal::PostgresJournal(boost::asio::any_io_executor network, Options o
                       renewed_.ask_first({session_settings}, [](const PostgresResult& /*set*/) {});
                       hints_.listen();
                     },
-                .on_notification =
-                    [this](const PostgresNotification& /*hint*/) { options_.on_hint(); }}),
-      hints_(renewed_, network_),
+                .on_notification = [this](const auto& hint) { hints_.hear(hint); }}),
+      hints_(renewed_, network_, options_.on_hint),
       read_(network_, options_.target, options_.limits, {.on_connected = [this] {
               read_.ask_first({session_settings}, [](const PostgresResult& /*set*/) {});
             }}) {}
@@ -144,27 +143,40 @@ std::optional<SystemTime> PostgresJournal::clock() const {
   return options_.clock();
 }
 
-JobJournal::Answer<JobJournal::Submitted> PostgresJournal::submit(NewJob job) {
-  return answer<Submitted>([this, job = std::move(job)](auto resolver) mutable {
-    std::vector<NewJob> jobs;
-    jobs.push_back(std::move(job));
+/// Those that may start at once are to be claimed now, here or by others.
+void PostgresJournal::note_accepted(const std::vector<Submitted>& submitted,
+                                    const std::vector<std::chrono::milliseconds>& delays) noexcept {
+  for (std::size_t i = 0; i < submitted.size(); ++i) {
+    const auto& [acceptance, id, follows] = submitted[i];
+    if (acceptance == Acceptance::accepted && !follows && delays[i].count() == 0) {
+      unclaimed_.add(id);
+    }
+  }
+}
+
+template <class T, class Read>
+JobJournal::Answer<T> PostgresJournal::submit(std::vector<NewJob> jobs, Read read) {
+  return answer<T>([this, jobs = std::move(jobs), read](auto resolver) mutable {
+    std::vector<std::chrono::milliseconds> delays;
+    for (const auto& job : jobs) delays.push_back(job.delay);
     requests_.ask(PostgresRequests::Submission{
-        std::move(jobs), settle(std::move(resolver), [this](std::vector<Submitted>& submitted) {
-          has_new_ = true;
-          return std::move(submitted.front());
+        std::move(jobs), settle(std::move(resolver), [this, delays = std::move(delays),
+                                                      read](std::vector<Submitted>& submitted) {
+          note_accepted(submitted, delays);
+          return read(submitted);
         })});
   });
 }
 
+JobJournal::Answer<JobJournal::Submitted> PostgresJournal::submit(NewJob job) {
+  std::vector<NewJob> jobs;
+  jobs.push_back(std::move(job));
+  return submit<Submitted>(std::move(jobs), [](auto& all) { return std::move(all.front()); });
+}
+
 JobJournal::Answer<std::vector<JobJournal::Submitted>> PostgresJournal::submit_all(
     std::vector<NewJob> jobs) {
-  return answer<std::vector<Submitted>>([this, jobs = std::move(jobs)](auto resolver) mutable {
-    requests_.ask(PostgresRequests::Submission{
-        std::move(jobs), settle(std::move(resolver), [this](std::vector<Submitted>& submitted) {
-          has_new_ = true;
-          return std::move(submitted);
-        })});
-  });
+  return submit<std::vector<Submitted>>(std::move(jobs), [](auto& all) { return std::move(all); });
 }
 
 }  // namespace heistd

@@ -72,13 +72,14 @@ std::optional<JobJournal::Started> PostgresJournal::start_claimed(const JobId& i
 JobJournal::Answer<std::vector<ClaimedJob>> PostgresJournal::claim(ClaimWish wish) {
   return answer<std::vector<ClaimedJob>>([this, wish = std::move(wish)](auto resolver) {
     if (!lease_.holds() || claims_ended_) return resolver->resolve(std::vector<ClaimedJob>());
+    unclaimed_.begin_claim();
     requests_.ask(PostgresRequests::Other{
         [this, wish](bool /*again*/) { return claims_.call(wish, held_, pauses_, clock()); },
-        settle(resolver, [this, agents = wish.agents,
-                          has_new = std::exchange(has_new_, false)](const PostgresRows& rows) {
-          auto claimed = claims_.take(rows, held_);
-          if (has_new && held_.all().size() >= agents) hints_.tell();  // the rest is for others
-          return keep_claimed(std::move(claimed));
+        settle(resolver, [this](const PostgresRows& rows) {
+          auto claimed = keep_claimed(claims_.take(rows, held_));
+          if (!claimed.empty()) hints_.note_success();
+          if (unclaimed_.end_claim()) hints_.tell();
+          return claimed;
         })});
   });
 }
@@ -87,6 +88,7 @@ JobJournal::Answer<std::vector<ClaimedJob>> PostgresJournal::claim(ClaimWish wis
 std::vector<ClaimedJob> PostgresJournal::keep_claimed(std::vector<ClaimedJob> claimed) {
   for (auto& one : claimed) {
     one.job.state = StoredState::queued;
+    unclaimed_.remove(one.job.id);
     unstarted_.insert_or_assign(one.job.id, one);
   }
   if (!claims_ended_) return claimed;
@@ -97,6 +99,7 @@ std::vector<ClaimedJob> PostgresJournal::keep_claimed(std::vector<ClaimedJob> cl
 void PostgresJournal::stop_claims() {
   boost::asio::dispatch(network_, [this] {
     claims_ended_ = true;
+    unclaimed_.clear();
     for (const auto& [id, claimed] : std::exchange(unstarted_, {})) {
       give_back(id, claimed.job.attempt);
     }

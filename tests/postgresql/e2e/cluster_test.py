@@ -198,6 +198,31 @@ class Hints(Cluster):
         self.assertEqual(other.level("user-visible")["done"], 10)
 
 
+class LimitHints(Cluster):
+    """Of alice's jobs each server runs one at a time."""
+
+    ALICE = {"Authorization": "Bearer secret"}
+
+    def set_up_servers(self):
+        self.assertEqual(run("migrate", "--journal", self.journal)[0], 0)
+        self.one = self.begin()
+
+    def begin(self, *options):
+        return super().begin("--client", "alice:secret:user-blocking running=1", *options)
+
+    def test_job_that_a_limit_keeps_from_starting_starts_elsewhere_at_once(self):
+        self.one.accepted("/jobs/sleep", headers=self.ALICE)
+        until(lambda: self.count("open WHERE node IS NOT NULL") == 1, "it to have as many as it may")
+        other = self.begin()
+        begin = time.monotonic()
+        for _ in range(10):
+            job = self.one.accepted("/jobs/digest", headers=self.ALICE)
+            until(lambda: self.one.request("GET", job, headers=self.ALICE).json["state"] == "done", "the job's end")
+        self.assertLess(time.monotonic() - begin, 5)
+        statistics = other.request("GET", "/stats", headers=self.ALICE).json
+        self.assertEqual(sum(level["done"] for level in statistics["levels"]), 10)
+
+
 class Clients(Cluster):
     """Only one of the servers has this client, of which one job runs at a time."""
 
