@@ -242,6 +242,26 @@ class Clients(Cluster):
         self.assertEqual(self.count("open WHERE attempt > 0"), 1)
 
 
+class Strangers(Cluster):
+    """Jobs whose parameters no server takes any more."""
+
+    NUMBER = 1100
+
+    def set_up_servers(self):
+        self.assertEqual(run("migrate", "--journal", self.journal)[0], 0)
+        self.one = self.begin()
+
+    def test_jobs_behind_any_number_of_refused_ones_come(self):
+        self.assertEqual(self.one.request("POST", "/kinds/search/pause").status, 200)
+        line = b'{"kind": "search", "parameters": {"pattern": "a"}}\n'
+        self.assertEqual(self.one.post("/jobs", line * self.NUMBER).status, 202)
+        self.sql("UPDATE heistd.job SET parameters = ''")
+        last = self.one.accepted("/jobs/search?pattern=a", b"abc")
+        self.assertEqual(self.one.request("POST", "/kinds/search/resume").status, 200)
+        self.assertEqual(self.one.finished(last)["state"], "done")
+        self.assertEqual(self.count("open"), self.NUMBER)
+
+
 class Programs(Cluster):
     def set_up_servers(self):
         super().set_up_servers()
