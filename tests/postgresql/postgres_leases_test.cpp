@@ -163,6 +163,22 @@ TEST_F(PostgresLeases, hint_when_claims_bring_nothing_then_many_are_heard_as_few
   EXPECT_LE(idle.hints, 10);
 }
 
+TEST_F(PostgresLeases, lease_when_the_database_is_slow_to_remove_lanes_then_it_is_renewed) {
+  run_sql(
+      "CREATE OR REPLACE FUNCTION heistd.remove_unused(most int) RETURNS int LANGUAGE sql AS "
+      "'SELECT 0 FROM pg_sleep(60)'");
+  const QueueServer renewing("renewing", [this] { return now; }, short_lease);
+  const auto node = run_sql("SELECT node FROM heistd.node WHERE name = 'renewing'");
+  await([] {
+    return run_sql("SELECT count(*) FROM pg_stat_activity WHERE wait_event = 'PgSleep'") == "1";
+  });
+  const auto begun = run_sql("SELECT clock_timestamp()");
+  await([&] {
+    return run_sql("SELECT lease_until > '" + begun +
+                   "'::timestamptz + interval '1 s' FROM heistd.node WHERE node = " + node) == "t";
+  });
+}
+
 TEST_F(PostgresLeases,
        connection_when_it_is_lost_then_claims_stay_and_unknown_ones_are_given_back) {
   submit(1);

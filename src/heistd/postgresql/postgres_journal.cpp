@@ -120,13 +120,13 @@ void PostgresJournal::renew() {
   });
 }
 
-/// Between two renewals: within the transaction of one, that would wait for the locks that this
-/// needs.
+/// No renewal waits for the locks that this needs, nor for a slow database that is at it. It has
+/// the lanes alone until its transaction ends, so nothing else belongs to that.
 void PostgresJournal::remove_unused() {
   static constexpr PostgresStatement statement = {"remove_unused", "SELECT remove_unused($1)"};
   PostgresCall call{statement};
   call.parameters.add(most_unused);
-  renewed_.ask(std::move(call), [](const PostgresResult& /*the next one finds them, too*/) {});
+  read_.ask_alone(std::move(call), [](const PostgresResult& /*the next one finds them, too*/) {});
 }
 
 /// What the database still has as this process's is not to be given back as if it had not begun:
