@@ -6,9 +6,10 @@ namespace {
 
 constexpr std::chrono::milliseconds pause{100};
 
+/// Those who commit hints wait for each other, so nothing else is committed with one.
 void tell_by(PostgresSession& session) {
   static constexpr PostgresStatement statement = {"tell", "SELECT FROM pg_notify('heistd', '')"};
-  session.ask({statement}, [](const PostgresResult& /*none*/) {});
+  session.ask_alone({statement}, [](const PostgresResult& /*none*/) {});
 }
 
 }  // namespace
