@@ -44,9 +44,13 @@ struct QueueServer {
   std::vector<JobId> claim_ids(std::size_t agents, std::vector<std::string> kinds = {"digest"}) {
     return claim_ids({agents, {"alice", "bob"}, std::move(kinds)});
   }
-  bool wait_for_hint(int number = 1) {
+  bool wait_for_hint() {
     std::unique_lock lock(mutex);
-    return changed.wait_for(lock, std::chrono::seconds(20), [&] { return hints >= number; });
+    return changed.wait_for(lock, std::chrono::seconds(20), [this] { return hints > 0; });
+  }
+  int hints_until_now() {
+    const std::lock_guard lock(mutex);
+    return hints;
   }
   std::vector<JobId> wait_for_loss() {
     std::unique_lock lock(mutex);
