@@ -12,9 +12,6 @@ namespace {
 /// one statement a second.
 constexpr std::chrono::milliseconds heartbeat{1900};
 constexpr std::size_t beats_between_sweeps = 5;
-/// How long a job is left to others that cannot be had here, and how many there may be.
-constexpr std::chrono::minutes refusal_time{1};
-constexpr std::size_t most_refused = 1000;
 
 }  // namespace
 
@@ -27,7 +24,6 @@ Claimer::Claimer(PostgresJournal& journal, JobService& service, const ClientTabl
       kinds_(kinds),
       wish_{agents, {}, {}},
       timer_(keeper_.network()) {
-  wish_.refused.reserve(most_refused + 1);
   for (const auto& [name, kind] : kinds.all()) {
     wish_.kinds.push_back(name);
     if (kind.at_a_time == 0) continue;
@@ -46,7 +42,7 @@ void Claimer::renew_wish() {
   }
   wish_.clients = std::move(clients);
   wish_.limits = std::move(limits);
-  forget_refusals();
+  refusals_.forget_old(Refusals::Clock::now());
 }
 
 void Claimer::stop() {
@@ -73,6 +69,7 @@ void Claimer::claim() noexcept {
 
 void Claimer::ask_for_jobs() {
   claims_again_ = false;
+  wish_.passed = refusals_.passed();
   keeper_.when(journal_.claim(wish_), [this](const auto& claimed) {
     is_claiming_ = false;
     on_claimed(claimed);
@@ -83,24 +80,29 @@ void Claimer::ask_for_jobs() {
 
 void Claimer::on_claimed(const JournalResult<std::vector<ClaimedJob>>& claimed) {
   note_connection(claimed);
-  if (!claimed || claimed->empty()) return;
+  if (!claimed) return;
   Client* latest = nullptr;
   bool has_signals = false;
   bool is_paused = false;
-  for (const auto& [job, block] : *claimed) {
-    auto* const client = take(job);
+  bool has_refused = false;
+  for (const auto& one : *claimed) {
+    const auto& job = one.job;
+    auto* const client = take(one);
+    has_refused |= client == nullptr;
     if (client == nullptr) continue;
     latest = client;
     has_signals |= !job.signal_name.empty();
     is_paused |= !service_.keeps_claim(*client, job.id);
   }
+  refusals_.note_answer(has_refused, Refusals::Clock::now());
   if (latest != nullptr) service_.post_waiting(*latest);
   if (has_signals) look();  // for the priority that others may have given them
   if (is_paused) sweep();   // as others may have ended the pause
 }
 
 /// Whose job it is; null: it goes back to the queue.
-Client* Claimer::take(const StoredJob& job) {
+Client* Claimer::take(const ClaimedJob& claimed) {
+  const auto& job = claimed.job;
   auto* const client = clients_.find(job.client);
   const auto* const kind = kinds_.find(job.kind);
   try {
@@ -112,29 +114,16 @@ Client* Claimer::take(const StoredJob& job) {
   } catch (const std::bad_alloc&) {
     // Others may have more memory.
   }
-  refuse(job);
+  refuse(claimed);
   return nullptr;
 }
 
-/// It goes back, and is left to others for a while, as it would come again at once. Of more
-/// than can be passed over, the next look claims some again.
-void Claimer::refuse(const StoredJob& job) {
-  refused_until_.push_back(std::chrono::steady_clock::now() + refusal_time);
-  wish_.refused.push_back(job.order);
-  if (wish_.refused.size() > most_refused) {
-    wish_.refused.erase(wish_.refused.begin());
-    refused_until_.pop_front();
-  }
-  keeper_.release(job.id, job.attempt, [this] {
-    if (wish_.refused.size() < most_refused) claim();
+/// It goes back, and is left to others for a while.
+void Claimer::refuse(const ClaimedJob& claimed) {
+  const bool is_passed = refusals_.add(claimed.lane, claimed.turn);
+  keeper_.release(claimed.job.id, claimed.job.attempt, [this, is_passed] {
+    if (is_passed) claim();
   });
-}
-
-void Claimer::forget_refusals() {
-  const auto left = std::ranges::upper_bound(refused_until_, std::chrono::steady_clock::now());
-  const auto over = left - refused_until_.begin();
-  wish_.refused.erase(wish_.refused.begin(), wish_.refused.begin() + over);
-  refused_until_.erase(refused_until_.begin(), left);
 }
 
 /// Once for each client, as it will come again and again.

@@ -4,11 +4,11 @@
 #include <boost/asio/steady_timer.hpp>
 #include <chrono>
 #include <cstddef>
-#include <deque>
 #include <heistd/client.hpp>
 #include <heistd/job_service.hpp>
 #include <heistd/kind_table.hpp>
 #include <heistd/postgresql/postgres_journal.hpp>
+#include <heistd/refusals.hpp>
 #include <set>
 #include <string>
 #include <vector>
@@ -43,9 +43,8 @@ class Claimer {
   void ask_for_jobs();
   void on_claimed(const JournalResult<std::vector<ClaimedJob>>& claimed);
   void renew_wish();
-  Client* take(const StoredJob& job);
-  void refuse(const StoredJob& job);
-  void forget_refusals();
+  Client* take(const ClaimedJob& claimed);
+  void refuse(const ClaimedJob& claimed);
   void say_stranger(const StoredJob& job);
   void beat() noexcept;
   void await_beat();
@@ -63,8 +62,7 @@ class Claimer {
   const ClientTable& clients_;
   const KindTable& kinds_;
   ClaimWish wish_;
-  /// Until when each job of `wish_.refused` is passed over.
-  std::deque<std::chrono::steady_clock::time_point> refused_until_;
+  Refusals refusals_;
   std::set<std::string> strangers_;  ///< clients that this server does not serve
   boost::asio::steady_timer timer_;
   std::size_t beats_ = 0;

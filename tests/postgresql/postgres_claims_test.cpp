@@ -121,19 +121,27 @@ TEST_F(PostgresClaims, claim_when_a_kind_or_a_signal_is_paused_or_not_known_then
   EXPECT_THAT(two.claim_ids(9), ElementsAre(id_of(2)));
 }
 
-TEST_F(PostgresClaims, claim_when_a_client_is_not_known_or_a_job_was_refused_then_others_come) {
-  for (int number = 1; number <= 3; ++number) submit(number);
-  auto other = new_job(4);
+TEST_F(PostgresClaims, claim_when_a_client_is_not_known_then_jobs_of_others_come) {
+  submit(1);
+  auto other = new_job(2);
   other.client = "bob";
   submit(std::move(other));
-  EXPECT_THAT(two.claim_ids({9, {"bob"}, {"digest"}}), ElementsAre(id_of(4)));
+  EXPECT_THAT(two.claim_ids({9, {"bob"}, {"digest"}}), ElementsAre(id_of(2)));
+}
+
+TEST_F(PostgresClaims, claim_when_jobs_were_refused_then_those_behind_them_come) {
+  for (int number = 1; number <= 4; ++number) submit(number);
+  const auto refused = one.claim(2);
+  ASSERT_EQ(refused.size(), 2U);
+  for (const auto& job : refused) said(one.journal.release(job.job.id, 1));
   ClaimWish wish{1, {"alice"}, {"digest"}};
-  wish.refused = {find(1).order, find(2).order};
+  wish.passed = {{refused[1].lane, refused[1].turn}};
   EXPECT_THAT(one.claim_ids(wish), ElementsAre(id_of(3)));
   complete(one, 3);
-  said(two.journal.set_priority(id_of(2), TaskPriority::background));  // it comes back to a lane
-  EXPECT_THAT(one.claim_ids(wish), IsEmpty());
-  EXPECT_THAT(two.claim_ids(9), ElementsAre(id_of(1), id_of(2)));
+  EXPECT_THAT(two.claim_ids(1), ElementsAre(id_of(1)));  // others have them
+  EXPECT_THAT(one.claim_ids(wish), ElementsAre(id_of(4)));
+  said(one.journal.release(id_of(4), 1));
+  EXPECT_THAT(one.claim_ids(wish), ElementsAre(id_of(4)));  // as it was not refused
 }
 
 TEST_F(PostgresClaims,
@@ -170,6 +178,14 @@ TEST_F(PostgresClaims, claim_when_the_server_has_more_new_jobs_than_agents_then_
   submit(3);
   submit(4);
   EXPECT_THAT(one.claim_ids(3), ElementsAre(id_of(3)));
+  EXPECT_TRUE(two.wait_for_hint());
+}
+
+TEST_F(PostgresClaims, claim_when_a_limit_leaves_new_jobs_then_others_hear_of_it) {
+  submit(1);
+  submit(2);
+  const ClaimWish wish{9, {"alice"}, {"digest"}, {{"alice", 1}}};
+  EXPECT_THAT(one.claim_ids(wish), ElementsAre(id_of(1)));
   EXPECT_TRUE(two.wait_for_hint());
 }
 
@@ -238,7 +254,7 @@ TEST_F(PostgresClaims, claim_when_others_take_what_is_older_then_the_rest_of_its
   other.begin();
   EXPECT_EQ(
       other.run("SELECT count(it) FROM claim(2, '{}', '{alice}', '{digest}', '{}', '{}', '{}', "
-                "0, '{}', 0, '{0}', '{}', '{}', 0, 0, to_timestamp(18250 * 86400))"),
+                "0, '{}', '{}', 0, '{0}', '{}', '{}', 0, 0, to_timestamp(18250 * 86400))"),
       "2");
   EXPECT_THAT(one.claim_ids(1), ElementsAre(id_of(3)));
   other.run("ROLLBACK");
@@ -304,7 +320,7 @@ TEST_F(PostgresClaims, claim_when_an_older_submit_ends_late_then_its_job_comes_s
 
 TEST_F(PostgresClaims, repetition_when_there_is_no_such_job_then_it_is_answered) {
   ServerByHand().run(
-      "DO $$ BEGIN ASSERT release(gen_random_uuid(), 1, true) IS NOT NULL; "
+      "DO $$ BEGIN ASSERT release(gen_random_uuid(), 1, false, true) IS NOT NULL; "
       "ASSERT requeue(gen_random_uuid(), true, NULL) IS NOT NULL; "
       "ASSERT (fail(gen_random_uuid(), 1, '', '', 0, true, NULL)).is_stored IS NOT NULL; END $$");
 }

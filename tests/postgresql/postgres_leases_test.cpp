@@ -30,6 +30,15 @@ class PostgresLeases : public SharedQueue {
     await([&] { return !(claimed = server.claim_ids(9)).empty(); });
     return claimed;
   }
+  /// It comes on the connection of hints, after those that were given before. Two renewals, as the
+  /// second one comes after the answer to the first.
+  static void await_answer_to_renewal(const std::string& name) {
+    for (int time = 0; time < 2; ++time) {
+      const auto query = "SELECT lease_until FROM heistd.node WHERE name = '" + name + "'";
+      const auto before = run_sql(query);
+      await([&] { return run_sql(query) != before; });
+    }
+  }
   std::unique_ptr<QueueServer> start(const char* name) {
     return std::make_unique<QueueServer>(name, [this] { return now; });
   }
@@ -89,6 +98,13 @@ TEST_F(PostgresLeases, server_when_another_one_of_its_name_has_a_lease_then_it_g
   EXPECT_NO_THROW(ServerByHand());
 }
 
+TEST_F(PostgresLeases, server_when_it_is_of_another_version_then_it_gets_no_session) {
+  const OpenSession of_version_one;
+  EXPECT_THROW(of_version_one.run("SET search_path = heistd; SELECT begin_session('by hand', "
+                                  "gen_random_uuid(), 60000)"),
+               std::runtime_error);
+}
+
 TEST_F(PostgresLeases, session_when_an_earlier_one_has_a_batch_under_way_then_that_is_ended) {
   submit(1);
   const std::string process = "'00000000-0000-0000-0000-000000000001'";
@@ -127,6 +143,41 @@ TEST_F(PostgresLeases, lease_when_a_batch_takes_longer_than_that_then_it_is_rene
   EXPECT_THAT(busy.lost, IsEmpty());
   other.run("COMMIT");
   EXPECT_EQ(said(aborted), Effect::stored);
+}
+
+TEST_F(PostgresLeases, hint_when_it_is_the_servers_own_then_it_does_not_hear_it) {
+  QueueServer telling("telling", [this] { return now; }, milliseconds(1000));
+  for (int number = 1; number <= 2; ++number) said(telling.journal.submit(new_job(number)));
+  EXPECT_THAT(telling.claim(1), SizeIs(1));
+  EXPECT_TRUE(two.wait_for_hint());
+  await_answer_to_renewal("telling");
+  EXPECT_EQ(telling.hints_until_now(), 0);
+}
+
+TEST_F(PostgresLeases, hint_when_claims_bring_nothing_then_many_are_heard_as_few) {
+  QueueServer idle("idle", [this] { return now; }, milliseconds(1000));
+  EXPECT_THAT(idle.claim(1), IsEmpty());
+  run_sql("SELECT pg_notify('heistd', number::text) FROM generate_series(1, 50) number");
+  await_answer_to_renewal("idle");
+  EXPECT_GE(idle.hints_until_now(), 1);
+  EXPECT_LE(idle.hints_until_now(), 10);
+}
+
+TEST_F(PostgresLeases, lease_when_the_database_is_slow_to_remove_lanes_then_it_is_renewed) {
+  run_sql(
+      "CREATE OR REPLACE FUNCTION heistd.remove_unused(most int) RETURNS int LANGUAGE sql AS "
+      "'SELECT 0 FROM pg_sleep(60)'");
+  const QueueServer renewing("renewing", [this] { return now; }, short_lease);
+  await([] {
+    return run_sql("SELECT count(*) FROM pg_stat_activity WHERE wait_event = 'PgSleep'") == "1";
+  });
+  const auto node = run_sql("SELECT node FROM heistd.node WHERE name = 'renewing'");
+  const auto begun = run_sql("SELECT clock_timestamp()");
+  await([&] {  // the last renewal before that lasts until less
+    return run_sql("SELECT lease_until > '" + begun + "'::timestamptz + interval '" +
+                   std::to_string(short_lease.count()) +
+                   " ms' FROM heistd.node WHERE node = " + node) == "t";
+  });
 }
 
 TEST_F(PostgresLeases,

@@ -43,6 +43,18 @@ TEST_F(PostgresSessionCalls, ask_when_several_are_asked_together_then_they_are_o
   EXPECT_NE(number(0), number(3));
 }
 
+TEST_F(PostgresSessionCalls, ask_alone_when_others_are_asked_together_then_it_has_a_transaction) {
+  const char* const text = "SELECT pg_current_xact_id()::text";
+  add(text);
+  session_->ask_alone(statement(text), answers_.next());
+  add(text);
+  await_answers();
+  const auto number = [this](std::size_t i) { return answers_[i]->get<std::string_view>(0, 0); };
+  EXPECT_NE(number(1), number(0));
+  EXPECT_NE(number(1), number(2));
+  EXPECT_EQ(answers_.order(), (std::vector<std::size_t>{0, 1, 2}));
+}
+
 TEST_F(PostgresSessionCalls, ask_when_one_of_a_batch_is_refused_then_the_others_take_effect) {
   for (const auto number : {1, 2, 2, 3, 1, 4}) insert(number);
   await_answers();

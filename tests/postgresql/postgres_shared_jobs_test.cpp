@@ -119,6 +119,37 @@ TEST_F(PostgresSharedJobs, expire_some_then_late_jobs_are_aborted_unless_claimed
   EXPECT_EQ(state(one, 3), StoredState::queued);
 }
 
+// Rule: JRN-6
+TEST_F(PostgresSharedJobs, release_when_a_claimed_job_had_not_started_then_it_keeps_its_ttl) {
+  for (int number = 1; number <= 3; ++number) submit(number, milliseconds(10));
+  EXPECT_EQ(claim(two), 3U);
+  EXPECT_TRUE(said(two.start(id_of(1), any_priority)));
+  for (int number = 1; number <= 2; ++number) {
+    EXPECT_EQ(said(two.release(id_of(number), 1)), Effect::stored);
+  }
+  two.stop_claims();
+  said(two.flush());
+  now += milliseconds(10);
+  said(one.expire_some());
+  EXPECT_EQ(state(one, 1), StoredState::queued);  // it was in time
+  EXPECT_EQ(state(one, 2), StoredState::aborted);
+  EXPECT_EQ(state(one, 3), StoredState::aborted);
+}
+
+// Rule: JRN-6
+TEST_F(PostgresSharedJobs, fail_when_a_job_with_a_ttl_has_an_attempt_left_then_it_has_none) {
+  auto job = new_job(1);
+  job.ttl = milliseconds(10);
+  job.max_attempts = 2;
+  EXPECT_EQ(said(one.submit(std::move(job))).acceptance, Acceptance::accepted);
+  EXPECT_EQ(claim(two), 1U);
+  EXPECT_FALSE(said(one.find(id_of(1))).value().ttl);
+  EXPECT_EQ(said(two.fail(id_of(1), 1, {}, milliseconds(0))), Effect::stored);
+  now += milliseconds(10);
+  said(one.expire_some());
+  EXPECT_EQ(state(one, 1), StoredState::queued);
+}
+
 TEST_F(PostgresSharedJobs, expire_some_when_a_claim_of_a_late_job_is_under_way_then_it_stays) {
   submit(1, milliseconds(10));
   const ServerByHand other;

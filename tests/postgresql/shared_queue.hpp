@@ -48,6 +48,10 @@ struct QueueServer {
     std::unique_lock lock(mutex);
     return changed.wait_for(lock, std::chrono::seconds(20), [this] { return hints > 0; });
   }
+  int hints_until_now() {
+    const std::lock_guard lock(mutex);
+    return hints;
+  }
   std::vector<JobId> wait_for_loss() {
     std::unique_lock lock(mutex);
     changed.wait_for(lock, std::chrono::seconds(20), [this] { return !lost.empty(); });
@@ -66,7 +70,7 @@ struct ServerByHand : OpenSession {
   explicit ServerByHand(const std::string& process = "gen_random_uuid()") {
     run("SET search_path = heistd; SET statement_timeout = '20s'; SELECT begin_session('by "
         "hand', " +
-        process + ", 60000)");
+        process + ", 60000, (SELECT number FROM version))");
   }
   void begin() const { run("BEGIN; SELECT hold_session()"); }
 };

@@ -17,6 +17,7 @@ struct HeldJob {
   std::int64_t place = 0;
   std::int32_t lane = 0;
   Attempt attempt = 0;
+  bool is_started = false;
   bool is_ending = false;  ///< its end was asked for, maybe with an answer that was lost
 };
 

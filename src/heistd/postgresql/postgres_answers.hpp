@@ -27,9 +27,9 @@ namespace heistd {
 
 /// Gives a claimed job back.
 [[nodiscard]] inline PostgresCall release_call(const PostgresUuid& id, Attempt attempt,
-                                               bool again) {
-  PostgresCall call{{"release", "SELECT release($1, $2, $3)"}};
-  call.parameters.add(id).add(static_cast<std::int32_t>(attempt)).add(again);
+                                               bool was_started, bool again) {
+  PostgresCall call{{"release", "SELECT release($1, $2, $3, $4)"}};
+  call.parameters.add(id).add(static_cast<std::int32_t>(attempt)).add(was_started).add(again);
   return call;
 }
 

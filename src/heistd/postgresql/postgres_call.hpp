@@ -30,6 +30,7 @@ using PostgresResult = boost::system::result<PostgresRows, PostgresError>;
 struct PostgresNotification {
   std::string channel;
   std::string payload;
+  bool is_own = false;  ///< it was told on the connection that it comes from
 };
 
 }  // namespace heistd

@@ -13,6 +13,7 @@ enum Column : std::size_t {
   mark,
   until,
   lane,
+  turn,
   day,
   first_bytes,
   read_at,
@@ -21,8 +22,10 @@ enum Column : std::size_t {
 
 constexpr PostgresStatement claim_statement = {
     "claim",
-    "SELECT cursor_lanes, cursors, mark, until, its_lane, (it).day, first_bytes, clock_now, "
-    "(it).* FROM claim($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)"};
+    "SELECT cursor_lanes, cursors, mark, until, its_lane, its_turn, (it).day, first_bytes, "
+    "clock_now, (it).* FROM claim($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, "
+    "$15, "
+    "$16, $17)"};
 
 std::vector<PostgresBytes> all_bytes_of(const std::vector<std::string>& names) {
   std::vector<PostgresBytes> bytes;
@@ -41,11 +44,23 @@ void add_limits(const ClaimWish& wish, PostgresParameters& parameters) {
   parameters.add(static_cast<std::int32_t>(wish.most_programs));
 }
 
+void add_passed(const ClaimWish& wish, PostgresParameters& parameters) {
+  std::vector<std::int32_t> lanes;
+  std::vector<std::int64_t> turns;
+  for (const auto& [lane, turn] : wish.passed) {
+    lanes.push_back(lane);
+    turns.push_back(turn);
+  }
+  parameters.add(lanes).add(turns);
+}
+
 ClaimedJob read_claimed(const PostgresRows& rows, std::size_t row) {
   ClaimedJob claimed;
   claimed.job = read_stored_job(rows, row, stored, rows.get<PostgresTime>(row, read_at));
   const auto block = rows.get<std::optional<PostgresBytes>>(row, first_bytes);
   if (block) claimed.block = block->bytes;
+  claimed.lane = rows.get<std::int32_t>(row, lane);
+  claimed.turn = rows.get<std::int64_t>(row, turn);
   return claimed;
 }
 
@@ -54,12 +69,11 @@ ClaimedJob read_claimed(const PostgresRows& rows, std::size_t row) {
 PostgresCall PostgresClaims::call(const ClaimWish& wish, const HeldJobs& held,
                                   const AttemptPauses& pauses,
                                   std::optional<SystemTime> clock) const {
-  const std::vector<std::int64_t> refused(wish.refused.begin(), wish.refused.end());
   PostgresCall call{claim_statement};
   call.parameters.add(static_cast<std::int32_t>(wish.agents)).add(held.lanes());
   call.parameters.add(all_bytes_of(wish.clients)).add(all_bytes_of(wish.kinds));
   add_limits(wish, call.parameters);
-  call.parameters.add(refused);
+  add_passed(wish, call.parameters);
   call.parameters.add(static_cast<std::int32_t>(block_bytes))
       .add(pauses)
       .add(lanes_)
@@ -78,9 +92,9 @@ std::vector<ClaimedJob> PostgresClaims::take(const PostgresRows& rows, HeldJobs&
   std::vector<ClaimedJob> claimed;
   for (std::size_t row = 1; row < rows.size(); ++row) {
     claimed.push_back(read_claimed(rows, row));
-    const auto& job = claimed.back().job;
+    const auto& [job, block, its_lane, its_turn] = claimed.back();
     held.add(job.id, {rows.get<PostgresDate>(row, day), static_cast<std::int64_t>(job.order),
-                      rows.get<std::int32_t>(row, lane), job.attempt});
+                      its_lane, job.attempt});
   }
   return claimed;
 }

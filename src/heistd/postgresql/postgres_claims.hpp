@@ -5,16 +5,19 @@
 #include <cstdint>
 #include <heistd/postgresql/held_jobs.hpp>
 #include <heistd/postgresql/postgres_call.hpp>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
 
 namespace heistd {
 
-/// A job that this server has claimed, and the first bytes of its payload.
+/// A job that this server has claimed, the first bytes of its payload, and where it has waited.
 struct ClaimedJob {
   StoredJob job;
   std::string block;
+  std::int32_t lane = 0;
+  std::int64_t turn = 0;
 };
 
 /// What a claim is for.
@@ -30,7 +33,8 @@ struct ClaimWish {
   std::vector<Limit> limits = {};
   std::vector<std::string> programs = {};  ///< kinds of which so many jobs run at a time together
   std::size_t most_programs = 0;
-  std::vector<AcceptanceOrder> refused = {};  ///< jobs that are not to be claimed
+  /// Of each of these lanes: up to which turn jobs that have come back to it are not to be claimed.
+  std::map<std::int32_t, std::int64_t> passed = {};
 };
 
 /// Pauses before the next attempts of a job, in milliseconds: after one, two and more.

@@ -124,7 +124,8 @@ void PostgresConnection::tell_notifications() {
   while (!is_closed_) {
     const std::unique_ptr<::PGnotify, FreeMemory> told(::PQnotifies(connection_.get()));
     if (!told) return;
-    events_.on_notification({told->relname, told->extra});
+    const bool is_own = told->be_pid == ::PQbackendPID(connection_.get());
+    events_.on_notification({told->relname, told->extra, is_own});
   }
 }
 

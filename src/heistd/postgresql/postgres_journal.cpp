@@ -1,5 +1,6 @@
 #include <heistd/backoff.hpp>
 #include <heistd/postgresql/postgres_answers.hpp>
+#include <heistd/postgresql/postgres_schema.hpp>
 #include <unordered_map>
 
 namespace heistd {
@@ -53,9 +54,8 @@ PostgresJournal::PostgresJournal(boost::asio::any_io_executor network, Options o
                       renewed_.ask_first({session_settings}, [](const PostgresResult& /*set*/) {});
                       hints_.listen();
                     },
-                .on_notification =
-                    [this](const PostgresNotification& /*hint*/) { options_.on_hint(); }}),
-      hints_(renewed_, network_),
+                .on_notification = [this](const auto& hint) { hints_.hear(hint); }}),
+      hints_(renewed_, network_, options_.on_hint),
       read_(network_, options_.target, options_.limits, {.on_connected = [this] {
               read_.ask_first({session_settings}, [](const PostgresResult& /*set*/) {});
             }}) {}
@@ -66,11 +66,12 @@ PostgresJournal::~PostgresJournal() { requests_.close(); }
 /// had under way.
 void PostgresJournal::begin_session() {
   static constexpr PostgresStatement begin = {"begin_session",
-                                              "SELECT its_node FROM begin_session($1, $2, $3)"};
+                                              "SELECT its_node FROM begin_session($1, $2, $3, $4)"};
   static constexpr PostgresStatement held = {"held", "SELECT id, attempt FROM held()"};
   written_.ask_first({session_settings}, [](const PostgresResult& /*set*/) {});
   PostgresCall call{begin};
   call.parameters.add(options_.node).add(process_).add(std::int64_t{options_.lease.count()});
+  call.parameters.add(std::int32_t{schema_version});
   const auto sent = PostgresLease::Clock::now();
   written_.ask_first(std::move(call),
                      [this, sent](const PostgresResult& begun) { on_session(sent, begun); });
@@ -97,7 +98,8 @@ void PostgresJournal::compare_claims(const PostgresRows& rows) {
     const auto attempt = static_cast<Attempt>(rows.get<std::int32_t>(row, 1));
     const auto id = id_of_uuid(uuid);
     if (held_.find(id, attempt) == nullptr) {
-      written_.ask_first(release_call(uuid, attempt, false), [](const PostgresResult& /*back*/) {});
+      written_.ask_first(release_call(uuid, attempt, false, false),
+                         [](const PostgresResult& /*back*/) {});
     }
     known.emplace(id, attempt);
   }
@@ -118,13 +120,13 @@ void PostgresJournal::renew() {
   });
 }
 
-/// Between two renewals: within the transaction of one, that would wait for the locks that this
-/// needs.
+/// No renewal waits for the locks that this needs, nor for a slow database that is at it. It has
+/// the lanes alone until its transaction ends, so nothing else belongs to that.
 void PostgresJournal::remove_unused() {
   static constexpr PostgresStatement statement = {"remove_unused", "SELECT remove_unused($1)"};
   PostgresCall call{statement};
   call.parameters.add(most_unused);
-  renewed_.ask(std::move(call), [](const PostgresResult& /*the next one finds them, too*/) {});
+  read_.ask_alone(std::move(call), [](const PostgresResult& /*the next one finds them, too*/) {});
 }
 
 /// What the database still has as this process's is not to be given back as if it had not begun:
@@ -141,27 +143,40 @@ std::optional<SystemTime> PostgresJournal::clock() const {
   return options_.clock();
 }
 
-JobJournal::Answer<JobJournal::Submitted> PostgresJournal::submit(NewJob job) {
-  return answer<Submitted>([this, job = std::move(job)](auto resolver) mutable {
-    std::vector<NewJob> jobs;
-    jobs.push_back(std::move(job));
+/// Those that may start at once are to be claimed now, here or by others.
+void PostgresJournal::note_accepted(const std::vector<Submitted>& submitted,
+                                    const std::vector<std::chrono::milliseconds>& delays) noexcept {
+  for (std::size_t i = 0; i < submitted.size(); ++i) {
+    const auto& [acceptance, id, follows] = submitted[i];
+    if (acceptance == Acceptance::accepted && !follows && delays[i].count() == 0) {
+      unclaimed_.add(id);
+    }
+  }
+}
+
+template <class T, class Read>
+JobJournal::Answer<T> PostgresJournal::submit(std::vector<NewJob> jobs, Read read) {
+  return answer<T>([this, jobs = std::move(jobs), read](auto resolver) mutable {
+    std::vector<std::chrono::milliseconds> delays;
+    for (const auto& job : jobs) delays.push_back(job.delay);
     requests_.ask(PostgresRequests::Submission{
-        std::move(jobs), settle(std::move(resolver), [this](std::vector<Submitted>& submitted) {
-          has_new_ = true;
-          return std::move(submitted.front());
+        std::move(jobs), settle(std::move(resolver), [this, delays = std::move(delays),
+                                                      read](std::vector<Submitted>& submitted) {
+          note_accepted(submitted, delays);
+          return read(submitted);
         })});
   });
 }
 
+JobJournal::Answer<JobJournal::Submitted> PostgresJournal::submit(NewJob job) {
+  std::vector<NewJob> jobs;
+  jobs.push_back(std::move(job));
+  return submit<Submitted>(std::move(jobs), [](auto& all) { return std::move(all.front()); });
+}
+
 JobJournal::Answer<std::vector<JobJournal::Submitted>> PostgresJournal::submit_all(
     std::vector<NewJob> jobs) {
-  return answer<std::vector<Submitted>>([this, jobs = std::move(jobs)](auto resolver) mutable {
-    requests_.ask(PostgresRequests::Submission{
-        std::move(jobs), settle(std::move(resolver), [this](std::vector<Submitted>& submitted) {
-          has_new_ = true;
-          return std::move(submitted);
-        })});
-  });
+  return submit<std::vector<Submitted>>(std::move(jobs), [](auto& all) { return std::move(all); });
 }
 
 }  // namespace heistd

@@ -11,6 +11,7 @@
 #include <heistd/postgresql/postgres_lease.hpp>
 #include <heistd/postgresql/postgres_requests.hpp>
 #include <heistd/postgresql/postgres_session.hpp>
+#include <heistd/postgresql/unclaimed_jobs.hpp>
 #include <optional>
 #include <string>
 #include <unordered_map>
@@ -40,8 +41,8 @@ class PostgresJournal : public JobJournal {
     /// These attempts are not this server's any more, which has to end them: it could not renew its
     /// lease, or the database has forgotten a claim. Called on the network's thread.
     std::function<void(const std::vector<JobId>&)> on_lost = [](const std::vector<JobId>&) {};
-    /// There may be something to claim, as another server has more than it can start, or this one.
-    /// Called on the network's thread; must not throw.
+    /// There may be something to claim, as another server has more than it can start. Called on the
+    /// network's thread; may throw std::bad_alloc.
     std::function<void()> on_hint = [] {};
     /// start() gives only jobs that were claimed, and others are not this server's to start.
     bool starts_claims_only = false;
@@ -125,6 +126,10 @@ class PostgresJournal : public JobJournal {
   [[nodiscard]] std::optional<SystemTime> clock() const;
   template <class T, class Ask>
   Answer<T> answer(Ask ask);
+  void note_accepted(const std::vector<Submitted>& submitted,
+                     const std::vector<std::chrono::milliseconds>& delays) noexcept;
+  template <class T, class Read>
+  Answer<T> submit(std::vector<NewJob> jobs, Read read);
   template <class T, class Make, class Read>
   Answer<T> write(Make make, Read read);
   template <class T, class Make, class Read>
@@ -153,7 +158,7 @@ class PostgresJournal : public JobJournal {
   HeldJobs held_;
   PostgresClaims claims_;
   std::unordered_map<JobId, ClaimedJob> unstarted_;  ///< of those held: claimed
-  bool has_new_ = false;                             ///< it has accepted jobs since its last claim
+  UnclaimedJobs unclaimed_;
   bool claims_ended_ = false;
   PostgresLease lease_;
   heist::detail::sync::atomic<std::uint64_t> late_ends_{0};

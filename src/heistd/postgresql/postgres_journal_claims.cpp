@@ -44,7 +44,7 @@ JobJournal::Answer<std::optional<JobJournal::Started>> PostgresJournal::start(
     if (rows.empty()) return std::nullopt;
     const auto attempt = static_cast<Attempt>(rows.get<std::int32_t>(0, 0));
     held_.add(id, {rows.get<PostgresDate>(0, 2), rows.get<std::int64_t>(0, 3),
-                   rows.get<std::int32_t>(0, 4), attempt});
+                   rows.get<std::int32_t>(0, 4), attempt, true});
     const auto block = rows.get<std::optional<PostgresBytes>>(0, 1);
     return Started{attempt, block ? std::string(block->bytes) : std::string()};
   };
@@ -63,20 +63,23 @@ std::optional<JobJournal::Started> PostgresJournal::start_claimed(const JobId& i
   if (claimed == unstarted_.end() || !lease_.holds()) return std::nullopt;
   Started started{claimed->second.job.attempt, std::move(claimed->second.block)};
   unstarted_.erase(claimed);
-  if (held_.find(id, started.attempt) == nullptr) return std::nullopt;
+  auto* const held = held_.find(id, started.attempt);
+  if (held == nullptr) return std::nullopt;
+  held->is_started = true;
   return started;
 }
 
 JobJournal::Answer<std::vector<ClaimedJob>> PostgresJournal::claim(ClaimWish wish) {
   return answer<std::vector<ClaimedJob>>([this, wish = std::move(wish)](auto resolver) {
     if (!lease_.holds() || claims_ended_) return resolver->resolve(std::vector<ClaimedJob>());
+    unclaimed_.begin_claim();
     requests_.ask(PostgresRequests::Other{
         [this, wish](bool /*again*/) { return claims_.call(wish, held_, pauses_, clock()); },
-        settle(resolver, [this, agents = wish.agents,
-                          has_new = std::exchange(has_new_, false)](const PostgresRows& rows) {
-          auto claimed = claims_.take(rows, held_);
-          if (has_new && held_.all().size() >= agents) hints_.tell();  // the rest is for others
-          return keep_claimed(std::move(claimed));
+        settle(resolver, [this](const PostgresRows& rows) {
+          auto claimed = keep_claimed(claims_.take(rows, held_));
+          if (!claimed.empty()) hints_.note_success();
+          if (unclaimed_.end_claim()) hints_.tell();
+          return claimed;
         })});
   });
 }
@@ -85,6 +88,7 @@ JobJournal::Answer<std::vector<ClaimedJob>> PostgresJournal::claim(ClaimWish wis
 std::vector<ClaimedJob> PostgresJournal::keep_claimed(std::vector<ClaimedJob> claimed) {
   for (auto& one : claimed) {
     one.job.state = StoredState::queued;
+    unclaimed_.remove(one.job.id);
     unstarted_.insert_or_assign(one.job.id, one);
   }
   if (!claims_ended_) return claimed;
@@ -95,6 +99,7 @@ std::vector<ClaimedJob> PostgresJournal::keep_claimed(std::vector<ClaimedJob> cl
 void PostgresJournal::stop_claims() {
   boost::asio::dispatch(network_, [this] {
     claims_ended_ = true;
+    unclaimed_.clear();
     for (const auto& [id, claimed] : std::exchange(unstarted_, {})) {
       give_back(id, claimed.job.attempt);
     }
@@ -104,7 +109,9 @@ void PostgresJournal::stop_claims() {
 /// If that cannot be now, the next session does it, as this server does not know the job any more.
 void PostgresJournal::give_back(const JobId& id, Attempt attempt) {
   held_.remove(id, attempt);
-  auto call = [id, attempt](bool again) { return release_call(uuid_or_none(id), attempt, again); };
+  auto call = [id, attempt](bool again) {
+    return release_call(uuid_or_none(id), attempt, false, again);
+  };
   requests_.ask(PostgresRequests::Other{std::move(call), [](const PostgresResult& /*none*/) {}});
 }
 

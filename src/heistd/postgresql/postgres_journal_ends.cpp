@@ -73,7 +73,8 @@ JobJournal::Answer<Ended> PostgresJournal::fail(
   static constexpr PostgresStatement statement = {
       "fail",
       "SELECT is_stored, client, coalesce(aborted, '{}') FROM fail($1, $2, $3, $4, $5, $6, $7)"};
-  auto call = [this, id, attempt, error = std::move(error), retry_after](bool again) {
+  auto call = [this, id, attempt, error = std::move(error), retry_after](const HeldJob& /*any*/,
+                                                                         bool again) {
     std::optional<std::int64_t> pause;
     if (retry_after) pause = retry_after->count();
     PostgresCall call{statement};
@@ -86,7 +87,9 @@ JobJournal::Answer<Ended> PostgresJournal::fail(
 }
 
 JobJournal::Answer<Effect> PostgresJournal::release(JobId id, Attempt attempt) {
-  auto call = [id, attempt](bool again) { return release_call(uuid_or_none(id), attempt, again); };
+  auto call = [id, attempt](const HeldJob& job, bool again) {
+    return release_call(uuid_or_none(id), attempt, job.is_started, again);
+  };
   return end_by<Effect>(std::move(id), attempt, std::move(call), &read_effect);
 }
 
@@ -96,8 +99,8 @@ JobJournal::Answer<T> PostgresJournal::end_by(JobId id, Attempt attempt, Make ma
   return end_attempt<T>(
       std::move(id), attempt,
       [this, make = std::move(make), read](const HeldJob& job, auto done) mutable {
-        auto call = [make = std::move(make), was_asked = job.is_ending](bool again) {
-          return make(again || was_asked);
+        auto call = [make = std::move(make), job](bool again) {
+          return make(job, again || job.is_ending);
         };
         requests_.ask(PostgresRequests::Other{
             std::move(call),

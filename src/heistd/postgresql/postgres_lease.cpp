@@ -10,11 +10,12 @@ PostgresLease::Clock::time_point PostgresLease::Clock::now() noexcept {
   return time_point(std::chrono::seconds(time.tv_sec) + std::chrono::nanoseconds(time.tv_nsec));
 }
 
+/// Without memory for one of the timers, the other one comes, and sees that the lease is over.
 void PostgresLease::renewed(Clock::time_point sent) {
   if (sent_ && sent <= *sent_) return;
+  call_at(end_, sent + lease_ / 2, [this] { on_end(); });
   sent_ = sent;
   call_at(renewal_, sent + lease_ / 4, [this] { on_renewal(); });
-  call_at(end_, sent + lease_ / 2, [this] { on_end(); });
 }
 
 void PostgresLease::end() {

@@ -7,14 +7,22 @@ namespace heistd {
 
 void PostgresQueue::add(PostgresAsked asked) {
   const auto bytes = asked.call.parameters.bytes();
-  if (fits_last_turn(bytes)) {
-    turns_.back().asks.push_back(std::move(asked));
-  } else {
-    PostgresTurn turn;
-    turn.asks.push_back(std::move(asked));
-    turns_.push_back(std::move(turn));
-  }
+  if (!fits_last_turn(bytes)) return begin_turn(std::move(asked));
+  turns_.back().asks.push_back(std::move(asked));
   turns_.back().bytes += bytes;
+  ++size_;
+}
+
+void PostgresQueue::add_alone(PostgresAsked asked) {
+  begin_turn(std::move(asked));
+  turns_.back().may_grow = false;
+}
+
+void PostgresQueue::begin_turn(PostgresAsked asked) {
+  PostgresTurn turn;
+  turn.bytes = asked.call.parameters.bytes();
+  turn.asks.push_back(std::move(asked));
+  turns_.push_back(std::move(turn));
   ++size_;
 }
 

@@ -47,6 +47,8 @@ class PostgresQueue {
   }
 
   void add(PostgresAsked asked);
+  /// It shares its turn with no others.
+  void add_alone(PostgresAsked asked);
   /// The next turn; none has no calls.
   [[nodiscard]] std::optional<PostgresTurn> take();
   /// It is the next one again, as it is.
@@ -61,6 +63,7 @@ class PostgresQueue {
   }
 
  private:
+  void begin_turn(PostgresAsked asked);
   [[nodiscard]] bool fits_last_turn(std::size_t bytes) const noexcept;
 
   const std::size_t most_calls_;

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <heistd/postgresql/postgres_requests.hpp>
 #include <memory>
+#include <new>
 #include <string>
 #include <utility>
 
@@ -68,6 +69,16 @@ std::size_t payload_bytes(const Submission& submission) {
   return bytes;
 }
 
+/// Who is not answered, as there is no memory for that, hears that there is no answer.
+template <class Step>
+void try_to(Step step) noexcept {
+  try {
+    step();
+  } catch (const std::bad_alloc&) {
+    return;
+  }
+}
+
 /// How often a request is made of which the answers are lost.
 constexpr unsigned most_losses = 3;
 
@@ -119,9 +130,24 @@ void PostgresRequests::go_on() {
   while (!is_closed_ && under_way_ == 0 && !waiting_.empty()) {
     auto steps = std::exchange(waiting_, {});
     waiting_size_ = 0;
-    ++under_way_;  // so that what is refused at once does not come here again
-    for (auto& step : steps) send(std::move(step));
+    // So that what is refused at once does not come here again.
+    under_way([this, &steps] {
+      for (auto& step : steps) send(std::move(step));
+      return false;
+    });
+  }
+}
+
+/// Counts what is asked for; not any more once `ask` has said that there is no answer to come, or
+/// has thrown.
+template <class Ask>
+void PostgresRequests::under_way(Ask ask) {
+  ++under_way_;
+  try {
+    if (!ask()) --under_way_;
+  } catch (...) {
     --under_way_;
+    throw;
   }
 }
 
@@ -153,16 +179,20 @@ void PostgresRequests::send(Other other, unsigned losses) {
 
 template <class Answer>
 void PostgresRequests::ask(PostgresCall call, Step step, Answer answer) {
-  ++under_way_;
   const bool is_again = step.losses > 0;
   auto done = [this, shared = std::make_shared<Step>(std::move(step)),
                answer](PostgresResult result) {
     --under_way_;
-    result ? answer(*shared, *result) : send_again_or_refuse(std::move(*shared), result.error());
-    go_on();
+    try_to([&] {
+      result ? answer(*shared, *result) : send_again_or_refuse(std::move(*shared), result.error());
+    });
+    try_to([this] { go_on(); });
   };
-  is_again ? session_.ask_again(std::move(call), std::move(done))
-           : session_.ask(std::move(call), std::move(done));
+  under_way([&] {
+    is_again ? session_.ask_again(std::move(call), std::move(done))
+             : session_.ask(std::move(call), std::move(done));
+    return true;
+  });
 }
 
 void PostgresRequests::send_again_or_refuse(Step step, PostgresError error) {

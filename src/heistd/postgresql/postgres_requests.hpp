@@ -80,6 +80,8 @@ class PostgresRequests {
   void send(std::vector<Submission> submissions, unsigned losses);
   void send(std::vector<Completion> completions, unsigned losses);
   void send(Other other, unsigned losses);
+  template <class Ask>
+  void under_way(Ask ask);
   template <class Answer>
   void ask(PostgresCall call, Step step, Answer answer);
   void send_again_or_refuse(Step step, PostgresError error);

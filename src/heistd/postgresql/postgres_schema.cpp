@@ -101,9 +101,10 @@ int migrate(const std::string& target) {
   if (found == schema_version) return found;  // functions that others use stay as they are
   if (found == 0) session.run("CREATE SCHEMA heistd", what);
   session.run("SET LOCAL search_path = heistd", what);
-  if (found == 0) session.run(sql_tables, what);
+  session.run(found == 0 ? sql_tables : sql_upgrade, what);
   for (const auto* const functions : sql_functions) session.run(functions, what);
-  session.run("COMMIT", what);
+  const auto number = std::to_string(schema_version);
+  session.run(("UPDATE version SET number = " + number + "; COMMIT").c_str(), what);
   return found;
 }
 

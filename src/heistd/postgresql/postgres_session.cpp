@@ -47,15 +47,29 @@ PostgresSession::~PostgresSession() {
 }
 
 void PostgresSession::ask(PostgresCall call, Done done) {
-  if (has_ended_) return done(ended(PostgresFault::no_connection));
+  if (auto asked = to_ask(std::move(call), std::move(done))) queue_.add(std::move(*asked));
+}
+
+void PostgresSession::ask_alone(PostgresCall call, Done done) {
+  if (auto asked = to_ask(std::move(call), std::move(done))) queue_.add_alone(std::move(*asked));
+}
+
+/// Nothing when it is refused, and answered.
+std::optional<PostgresAsked> PostgresSession::to_ask(PostgresCall call, Done done) {
+  if (has_ended_) {
+    done(ended(PostgresFault::no_connection));
+    return std::nullopt;
+  }
   if (queue_.size() >= limits_.max_waiting) {
-    return done(PostgresError{PostgresFault::too_many_waiting,
-                              {},
-                              std::to_string(queue_.size()) + " calls; try again later"});
+    done(PostgresError{PostgresFault::too_many_waiting,
+                       {},
+                       std::to_string(queue_.size()) + " calls; try again later"});
+    return std::nullopt;
   }
   check_types(call);
   go_on_soon();
-  queue_.add({std::move(call), std::move(done), PostgresAsked::Clock::now() + limits_.wait_time});
+  return PostgresAsked{std::move(call), std::move(done),
+                       PostgresAsked::Clock::now() + limits_.wait_time};
 }
 
 void PostgresSession::ask_again(PostgresCall call, Done done) {

@@ -70,6 +70,8 @@ class PostgresSession {
   /// Runs a call. If too many wait already, it is refused before this returns.
   /// Errors: std::logic_error for a statement that was called with values of other types before.
   void ask(PostgresCall call, Done done);
+  /// The same in a transaction of its own.
+  void ask_alone(PostgresCall call, Done done);
   /// Runs a call of which the outcome is unknown once more, before all others that wait: to be
   /// called by the answer that says so.
   void ask_again(PostgresCall call, Done done);
@@ -93,6 +95,7 @@ class PostgresSession {
   void on_outcome(PostgresOutcome outcome);
   void retry_or_refuse(PostgresTurn turn, PostgresOutcome outcome);
   [[nodiscard]] bool is_opened() const noexcept { return opening_ && !is_first_; }
+  [[nodiscard]] std::optional<PostgresAsked> to_ask(PostgresCall call, Done done);
   void check_types(const PostgresCall& call);
   void go_on_soon();
   void go_on();

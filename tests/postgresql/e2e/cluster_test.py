@@ -8,7 +8,8 @@ import sys
 import tempfile
 import time
 
-ROOT = pathlib.Path(__file__).resolve().parents[3]
+HERE = pathlib.Path(__file__).resolve().parent
+ROOT = HERE.parents[2]
 sys.path[:0] = [str(ROOT / "tests/heistd/e2e"), str(ROOT / "scripts/support")]
 import heistd_server  # noqa: E402
 import postgresql  # noqa: E402
@@ -57,7 +58,10 @@ class Cluster(ServerTest):
             server.ended()
 
     def sql(self, statement, database=None):
-        psql = [postgresql.PROGRAMS / "psql", "-XtA", "-v", "ON_ERROR_STOP=1", "-c", statement]
+        return self.psql("-c", statement, database=database)
+
+    def psql(self, *words, database=None):
+        psql = [postgresql.PROGRAMS / "psql", "-XtA", "-v", "ON_ERROR_STOP=1", *words]
         environment = {**os.environ, **self.database.environment(), "PGDATABASE": database or self.name}
         return subprocess.run(psql, env=environment, capture_output=True, text=True, check=True).stdout.strip()
 
@@ -194,6 +198,31 @@ class Hints(Cluster):
         self.assertEqual(other.level("user-visible")["done"], 10)
 
 
+class LimitHints(Cluster):
+    """Of alice's jobs each server runs one at a time."""
+
+    ALICE = {"Authorization": "Bearer secret"}
+
+    def set_up_servers(self):
+        self.assertEqual(run("migrate", "--journal", self.journal)[0], 0)
+        self.one = self.begin()
+
+    def begin(self, *options):
+        return super().begin("--client", "alice:secret:user-blocking running=1", *options)
+
+    def test_job_that_a_limit_keeps_from_starting_starts_elsewhere_at_once(self):
+        self.one.accepted("/jobs/sleep", headers=self.ALICE)
+        until(lambda: self.count("open WHERE node IS NOT NULL") == 1, "it to have as many as it may")
+        other = self.begin()
+        begin = time.monotonic()
+        for _ in range(10):
+            job = self.one.accepted("/jobs/digest", headers=self.ALICE)
+            until(lambda: self.one.request("GET", job, headers=self.ALICE).json["state"] == "done", "the job's end")
+        self.assertLess(time.monotonic() - begin, 5)
+        statistics = other.request("GET", "/stats", headers=self.ALICE).json
+        self.assertEqual(sum(level["done"] for level in statistics["levels"]), 10)
+
+
 class Clients(Cluster):
     """Only one of the servers has this client, of which one job runs at a time."""
 
@@ -211,6 +240,26 @@ class Clients(Cluster):
         for server in (self.one, self.other):
             self.assertEqual(server.post("/jobs/digest?wait=1").status, 200)
         self.assertEqual(self.count("open WHERE attempt > 0"), 1)
+
+
+class Strangers(Cluster):
+    """Jobs whose parameters no server takes any more."""
+
+    NUMBER = 1100
+
+    def set_up_servers(self):
+        self.assertEqual(run("migrate", "--journal", self.journal)[0], 0)
+        self.one = self.begin()
+
+    def test_jobs_behind_any_number_of_refused_ones_come(self):
+        self.assertEqual(self.one.request("POST", "/kinds/search/pause").status, 200)
+        line = b'{"kind": "search", "parameters": {"pattern": "a"}}\n'
+        self.assertEqual(self.one.post("/jobs", line * self.NUMBER).status, 202)
+        self.sql("UPDATE heistd.job SET parameters = ''")
+        last = self.one.accepted("/jobs/search?pattern=a", b"abc")
+        self.assertEqual(self.one.request("POST", "/kinds/search/resume").status, 200)
+        self.assertEqual(self.one.finished(last)["state"], "done")
+        self.assertEqual(self.count("open"), self.NUMBER)
 
 
 class Programs(Cluster):
@@ -320,6 +369,17 @@ class Refusals(Cluster):
         code, text = run("migrate", "--journal", self.journal)
         self.assertEqual((code, "use that version" in text), (1, True), text)
         self.assertIn("use that version", self.start_fails("--journal", self.journal, code=1))
+
+    def test_migrate_upgrades_version_1(self):
+        self.psql("-f", HERE / "version_1.sql")
+        self.assertIn("of version 1, and this program needs", self.start_fails("--journal", self.journal, code=1))
+        code, text = run("migrate", "--journal", self.journal)
+        self.assertEqual((code, "from version 1 to" in text), (0, True), text)
+        self.assertEqual(self.count("lane"), 1)
+        self.assertEqual(self.sql("SELECT count(*) FROM pg_proc WHERE proname = 'release'"), "1")
+        server = self.start("--journal", self.journal)
+        job = server.finished("/jobs/0123456789abcdef0123456789abcdef")
+        self.assertEqual(job["result"]["sha256"][:8], "ba7816bf")
 
     def test_migrate_without_rights(self):
         self.sql("CREATE ROLE guest LOGIN")

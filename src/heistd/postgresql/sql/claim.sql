@@ -70,18 +70,21 @@ BEGIN
     FROM lane l LEFT JOIN unnest(cursor_lanes, cursors) c(lane, cursor) USING (lane)) c;
 END $$;
 
--- The lanes that jobs of these clients and kinds may be claimed from, their priorities, and where to look from.
+-- The lanes that jobs of these clients and kinds may be claimed from, their priorities, and where to look from: among the
+-- jobs that have come back from behind `passed`.
 CREATE OR REPLACE FUNCTION look_for_lanes(
-  clients bytea[], kinds bytea[], cursor_lanes int[], cursors bigint[], OUT lanes int[], OUT levels smallint[],
-  OUT begins bigint[])
+  clients bytea[], kinds bytea[], cursor_lanes int[], cursors bigint[], passed_lanes int[], passed_turns bigint[],
+  OUT lanes int[], OUT levels smallint[], OUT begins bigint[], OUT passed bigint[])
 LANGUAGE plpgsql STABLE SET enable_nestloop = off AS $$
 BEGIN
-  SELECT array_agg(lane), array_agg(coalesce(l.priority, s.priority)), array_agg(coalesce(c.cursor, 0))
-  INTO lanes, levels, begins
+  SELECT array_agg(lane), array_agg(coalesce(l.priority, s.priority)), array_agg(coalesce(c.cursor, 0)),
+    array_agg(coalesce(p.turn, 0))
+  INTO lanes, levels, begins, passed
   FROM lane l
   JOIN unnest(clients) known(client) ON known.client = l.client
   LEFT JOIN signal s USING (signal)
   LEFT JOIN unnest(cursor_lanes, cursors) c(lane, cursor) USING (lane)
+  LEFT JOIN unnest(passed_lanes, passed_turns) p(lane, turn) USING (lane)
   WHERE l.kind = ANY(kinds)
     AND NOT EXISTS (SELECT FROM pause p WHERE p.client = l.client
                     AND ((p.what = 0 AND p.name = l.kind) OR (p.what = 1 AND p.name = s.name)));
@@ -115,10 +118,10 @@ BEGIN
     SELECT lane FROM lane WHERE client = ANY(full_clients) OR (programs_left <= 0 AND kind = ANY(programs)));
 END $$;
 
--- Claims up to `size` jobs of a lane, its oldest ones from the cursor on, or those that have come back to it; none of
--- `refused`.
+-- Claims up to `size` jobs of a lane, its oldest ones from the cursor on, or those that have come back to it and have a
+-- turn behind `passed`.
 CREATE OR REPLACE FUNCTION take(
-  its_lane int, from_returned boolean, cursor bigint, size bigint, refused bigint[], now timestamptz)
+  its_lane int, from_returned boolean, cursor bigint, passed bigint, size bigint, now timestamptz)
 RETURNS bigint[] LANGUAGE plpgsql AS $$
 DECLARE
   places bigint[];
@@ -126,14 +129,14 @@ BEGIN
   WITH free AS MATERIALIZED (
     SELECT * FROM (
       SELECT ctid FROM open o WHERE NOT from_returned AND lane = its_lane AND turn IS NOT NULL AND NOT o.returned
-        AND turn >= cursor AND node IS NULL AND (expires_at IS NULL OR expires_at > now) AND place <> ALL(refused)
+        AND turn >= cursor AND node IS NULL AND (expires_at IS NULL OR expires_at > now)
       ORDER BY turn LIMIT size FOR UPDATE SKIP LOCKED) waiting
     UNION ALL SELECT * FROM (
-      SELECT ctid FROM open o WHERE from_returned AND lane = its_lane AND o.returned AND node IS NULL
-        AND (expires_at IS NULL OR expires_at > now) AND place <> ALL(refused)
+      SELECT ctid FROM open o WHERE from_returned AND lane = its_lane AND o.returned AND turn > passed
+        AND node IS NULL AND (expires_at IS NULL OR expires_at > now)
       ORDER BY turn LIMIT size FOR UPDATE SKIP LOCKED) back),
   taken AS (
-    UPDATE open SET node = this_node(), attempt = attempt + 1, expires_at = NULL, returned = false
+    UPDATE open SET node = this_node(), attempt = attempt + 1, returned = false
     FROM free WHERE open.ctid = free.ctid RETURNING place)
   SELECT array_agg(place) INTO places FROM taken;
   RETURN coalesce(places, '{}');
@@ -143,7 +146,7 @@ END $$;
 -- claims are taking the rest, and it has no more: then the other lanes are looked at again, so that nothing of a lower
 -- priority comes before theirs. `drained` has such lanes, and the negative numbers of those without returned jobs.
 CREATE OR REPLACE FUNCTION claim_level(
-  its_level int, room int, lanes int[], levels smallint[], begins bigint[], full_lanes int[], refused bigint[],
+  its_level int, room int, lanes int[], levels smallint[], begins bigint[], all_passed bigint[], full_lanes int[],
   now timestamptz)
 RETURNS bigint[] LANGUAGE plpgsql AS $$
 DECLARE
@@ -156,24 +159,24 @@ BEGIN
   WHILE cardinality(places) < room AND cardinality(drained) > drained_before LOOP
     drained_before := cardinality(drained);
     FOR part IN
-      SELECT heads.lane, heads.cursor, heads.returned, count(*) AS size FROM (
-        SELECT l.lane, l.cursor, head.turn, head.returned
-        FROM unnest(lanes, levels, begins) l(lane, level, cursor)
+      SELECT heads.lane, heads.cursor, heads.passed, heads.returned, count(*) AS size FROM (
+        SELECT l.lane, l.cursor, l.passed, head.turn, head.returned
+        FROM unnest(lanes, levels, begins, all_passed) l(lane, level, cursor, passed)
         CROSS JOIN LATERAL (
           (SELECT turn, false AS returned FROM open o WHERE o.lane = l.lane AND turn IS NOT NULL AND NOT o.returned
              AND turn >= l.cursor AND node IS NULL AND (expires_at IS NULL OR expires_at > now)
-             AND place <> ALL(refused) AND l.lane <> ALL(drained)
+             AND l.lane <> ALL(drained)
            ORDER BY turn LIMIT room - cardinality(places))
           UNION ALL
-          (SELECT turn, true FROM open o WHERE o.lane = l.lane AND o.returned AND node IS NULL
-             AND (expires_at IS NULL OR expires_at > now) AND place <> ALL(refused) AND -l.lane <> ALL(drained)
+          (SELECT turn, true FROM open o WHERE o.lane = l.lane AND o.returned AND turn > l.passed
+             AND node IS NULL AND (expires_at IS NULL OR expires_at > now) AND -l.lane <> ALL(drained)
            ORDER BY turn LIMIT room - cardinality(places))
         ) head
         WHERE l.level = its_level AND l.lane <> ALL(full_lanes)
         ORDER BY head.turn LIMIT room - cardinality(places)) heads
-      GROUP BY heads.lane, heads.cursor, heads.returned
+      GROUP BY heads.lane, heads.cursor, heads.passed, heads.returned
     LOOP
-      taken := take(part.lane, part.returned, part.cursor, part.size, refused, now);
+      taken := take(part.lane, part.returned, part.cursor, part.passed, part.size, now);
       places := places || taken;
       IF cardinality(taken) < part.size THEN
         drained := drained || CASE WHEN part.returned THEN -part.lane ELSE part.lane END;
@@ -185,8 +188,8 @@ END $$;
 
 -- Claims jobs for a server that has `agents`: of each priority no more than the agents that have nothing of that or of
 -- a more urgent one. `held` are the lanes of the jobs that it has already, each as often as it has one. `clients` and
--- `kinds` are those that it knows; `refused` are places of jobs that it does not take. Of each of `limited_clients` it
--- may have so many jobs, and of all the kinds that are `programs` together.
+-- `kinds` are those that it knows. Of each of `limited_clients` it may have so many jobs, and of all the kinds that are
+-- `programs` together. It takes no jobs that have come back to one of `passed_lanes` and have a turn up to its turn.
 --
 -- A claim looks at each lane from its cursor on: `cursors` are turns, in the order of `cursor_lanes`. Rows that are
 -- dead, though a snapshot still sees them, lie before the cursor, so that their number does not matter. A cursor goes
@@ -197,9 +200,9 @@ END $$;
 -- The first row has what the next claim needs: `mark`, `until` and cursors. Its `it` is null. Each other row is a job.
 CREATE OR REPLACE FUNCTION claim(
   agents int, held int[], clients bytea[], kinds bytea[], limited_clients bytea[], limits int[], programs bytea[],
-  most_programs int, refused bigint[], most_bytes int, pauses bigint[],
+  most_programs int, passed_lanes int[], passed_turns bigint[], most_bytes int, pauses bigint[],
   INOUT cursor_lanes int[], INOUT cursors bigint[], INOUT mark bigint, INOUT until bigint, clock timestamptz,
-  OUT its_lane int, OUT first_bytes bytea, OUT it stored, OUT clock_now timestamptz)
+  OUT its_lane int, OUT its_turn bigint, OUT first_bytes bytea, OUT it stored, OUT clock_now timestamptz)
 RETURNS SETOF record LANGUAGE plpgsql AS $$
 DECLARE
   now timestamptz := coalesce(clock, clock_timestamp());
@@ -219,7 +222,7 @@ BEGIN
   IF safe IS NOT NULL THEN
     SELECT coalesce(m.cursor_lanes, '{}'), coalesce(m.cursors, '{}') INTO cursor_lanes, cursors FROM move_cursors(safe, cursor_lanes, cursors) m;
   END IF;
-  found := look_for_lanes(clients, kinds, cursor_lanes, cursors);
+  found := look_for_lanes(clients, kinds, cursor_lanes, cursors, passed_lanes, passed_turns);
   FOR level IN REVERSE 2..0 LOOP
     room := agents - cardinality(places)
       - (SELECT count(*) FROM unnest(held) h(lane) WHERE priority_of(h.lane) >= level);
@@ -228,7 +231,7 @@ BEGIN
         held || ARRAY(SELECT lane FROM open WHERE place = ANY(places)), limited_clients, limits, programs, most_programs);
       step := least(room, bounds.least_left);
       taken := claim_level(
-        level, step, found.lanes, found.levels, found.begins, bounds.full_lanes, refused, now);
+        level, step, found.lanes, found.levels, found.begins, found.passed, bounds.full_lanes, now);
       places := places || taken;
       EXIT WHEN cardinality(taken) < step;
       room := room - step;
@@ -236,12 +239,13 @@ BEGIN
   END LOOP;
   RETURN NEXT;
   FOR claimed IN
-    SELECT o.lane, s,
+    SELECT o.lane, o.turn, s,
       (SELECT substring(payload FOR most_bytes) FROM job j WHERE j.day = o.day AND j.place = o.place) AS first_bytes
     FROM open o JOIN lane USING (lane) LEFT JOIN signal USING (signal) JOIN stored s ON s.day = o.day AND s.place = o.place
     WHERE o.place = ANY(places) ORDER BY coalesce(lane.priority, signal.priority) DESC, o.turn
   LOOP
     its_lane := claimed.lane;
+    its_turn := claimed.turn;
     it := claimed.s;
     first_bytes := claimed.first_bytes;
     RETURN NEXT;

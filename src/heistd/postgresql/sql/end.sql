@@ -146,7 +146,7 @@ BEGIN
   END IF;
   aborted := '{}';
   UPDATE job SET error_code = code, error_message = message WHERE day = held.day AND place = held.place;
-  UPDATE open SET node = NULL, returned = false, may_start = retry_at,
+  UPDATE open SET node = NULL, returned = false, may_start = retry_at, expires_at = NULL,
     turn = CASE WHEN retry_at <= now THEN nextval('places') END,
     due = CASE WHEN retry_at > now THEN retry_at END
   WHERE place = held.place;
@@ -179,24 +179,25 @@ BEGIN
   END IF;
 END $$;
 
--- Gives a claimed job back, in its old place; the attempt does not count.
-CREATE OR REPLACE FUNCTION give_back(held open) RETURNS void LANGUAGE plpgsql AS $$
+-- Gives a claimed job back, in its old place; the attempt does not count. One that was not started has its ttl still.
+CREATE OR REPLACE FUNCTION give_back(held open, was_started boolean) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
   number xid8 := pg_current_xact_id();
 BEGIN
   UPDATE open SET node = NULL, forgiven = forgiven + 1, returned = true,
-    turn = coalesce(turn, nextval('places'))
+    expires_at = CASE WHEN NOT was_started THEN expires_at END, turn = coalesce(turn, nextval('places'))
   WHERE place = held.place;
 END $$;
 
-CREATE OR REPLACE FUNCTION release(its_id uuid, its_attempt int, again boolean) RETURNS boolean LANGUAGE plpgsql AS $$
+CREATE OR REPLACE FUNCTION release(its_id uuid, its_attempt int, was_started boolean, again boolean) RETURNS boolean
+LANGUAGE plpgsql AS $$
 DECLARE
   held open := lock_open(its_id);
 BEGIN
   IF held.node IS DISTINCT FROM this_node() OR held.attempt <> its_attempt THEN
     RETURN again AND held.node IS NULL AND coalesce(held.attempt = its_attempt, false);
   END IF;
-  PERFORM give_back(held);
+  PERFORM give_back(held, was_started);
   RETURN true;
 END $$;
 

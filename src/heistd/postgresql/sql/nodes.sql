@@ -32,13 +32,18 @@ END $$;
 -- Makes this connection a server's session, and ends the earlier one of the same process with what it has under way.
 -- What that has claimed is left with it: the server looks at `held`, and gives back what it does not know, as the answer
 -- of a claim was lost. Another process gets the name only when the lease of the earlier one is over. The lease is in
--- milliseconds.
+-- milliseconds. Servers of version 1 do not say which they have.
 CREATE OR REPLACE FUNCTION begin_session(
-  its_name text, its_process uuid, lease bigint, OUT its_node int, OUT its_session int)
+  its_name text, its_process uuid, lease bigint, its_version int DEFAULT 1, OUT its_node int, OUT its_session int)
 LANGUAGE plpgsql AS $$
 DECLARE
   earlier node;
+  migrated int := (SELECT number FROM version);
 BEGIN
+  IF its_version <> migrated THEN
+    RAISE EXCEPTION 'the schema of this database is of version % now, and this server is of %: end it, and start a heistd '
+      'of that version', migrated, its_version;
+  END IF;
   PERFORM end_connections(node) FROM node WHERE name = its_name AND process = its_process;
   SELECT * INTO earlier FROM node WHERE name = its_name FOR UPDATE;
   IF earlier.lease_until <= clock_timestamp() THEN

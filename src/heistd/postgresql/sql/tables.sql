@@ -5,7 +5,7 @@
 -- 4 `aborted`, 5 `dead`; whether an unfinished one runs, its row in `open` says.
 
 CREATE TABLE version(number int NOT NULL);
-INSERT INTO version VALUES (1);
+INSERT INTO version VALUES (0);  -- until all is made
 
 -- Both the order of acceptance and the order of turns. Who draws a number has a transaction's number before that, so
 -- that claims can tell which numbers can still come; see `next_mark`.
@@ -62,7 +62,8 @@ CREATE TABLE open(
   returned boolean NOT NULL DEFAULT false,  -- it may be claimed, and cursors may have passed its turn
   may_start timestamptz NOT NULL,
   due timestamptz,           -- `may_start` while it waits for nothing else
-  expires_at timestamptz,    -- until when it must have been started; null when it has been, or without a bound
+  expires_at timestamptz,    -- until when it must have been started; null when it has been, or without a bound; a claim
+                             -- leaves it, as the job may come back before its start
   follows bigint,            -- the place of the job that it waits for
   max_attempts int NOT NULL,
   attempt int NOT NULL DEFAULT 0,

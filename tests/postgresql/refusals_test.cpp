@@ -1,0 +1,55 @@
+// What a server claims no more for a while.
+#include <gmock/gmock.h>
+
+#include <heistd/refusals.hpp>
+
+namespace heistd {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+using testing::Pair;
+
+struct RefusalsTest : testing::Test {
+  void refuse(std::int64_t turn) {
+    refusals.add(7, turn);
+    refusals.note_answer(true, now);
+  }
+  void wait(std::chrono::seconds time) {
+    now += time;
+    refusals.forget_old(now);
+  }
+  Refusals refusals;
+  Refusals::Clock::time_point now{std::chrono::hours(1)};
+};
+
+TEST_F(RefusalsTest, add_then_a_lane_is_passed_up_to_the_last_turn_for_a_while) {
+  refuse(5);
+  refuse(9);
+  refuse(8);
+  EXPECT_THAT(refusals.passed(), ElementsAre(Pair(7, 9)));
+  wait(std::chrono::seconds(59));
+  EXPECT_THAT(refusals.passed(), ElementsAre(Pair(7, 9)));
+  wait(std::chrono::seconds(1));
+  EXPECT_THAT(refusals.passed(), IsEmpty());
+}
+
+TEST_F(RefusalsTest, add_when_each_claim_brings_more_of_them_then_all_are_passed_first) {
+  for (int turn = 1; turn <= 10; ++turn) {
+    refuse(turn);
+    wait(std::chrono::seconds(40));
+    EXPECT_THAT(refusals.passed(), ElementsAre(Pair(7, turn)));
+  }
+}
+
+TEST_F(RefusalsTest, add_when_others_came_since_then_the_time_ends_though_more_are_refused) {
+  refuse(1);
+  refusals.note_answer(false, now);
+  wait(std::chrono::seconds(40));
+  refuse(2);
+  wait(std::chrono::seconds(20));
+  EXPECT_THAT(refusals.passed(), IsEmpty());
+}
+
+}  // namespace
+}  // namespace heistd
