@@ -217,17 +217,18 @@ void JobService::count_anew(Job& job, Clock::time_point runnable_at) {
 }
 
 void JobService::leave(Client& client, Job& job) {
-  const auto& mine = *job.unfinished;
+  auto& mine = *job.unfinished;
   count_out(job);
   if (mine.place_in_group) job.group->remove(*mine.place_in_group);
   if (mine.place_in_held) client.held.erase(*mine.place_in_held);
-  leave_asking(client, job);
+  leave_at_once(client, job);
+  mine.asking.reset();
   if (job.group) client.signals.drop_unused(job.signal_name, *job.group);
 }
 
 /// The job, which an agent may have begun, is as if it had never been there.
 void JobService::take_back(Client& client, Job& job) {
-  hear_of_first_start(job);
+  hear_of_first_start(client, job);
   leave(client, job);
   client.jobs.forget(job);
   job.unfinished->controller.abort();
@@ -282,7 +283,7 @@ std::shared_ptr<Job> JobService::find(Client& client, const JobId& id) {
 
 void JobService::abort(Client& client, Job& job, std::string_view reason) {
   if (job.finished()) return;
-  hear_of_first_start(job);
+  hear_of_first_start(client, job);
   job.unfinished->controller.abort();
   if (keeper_ != nullptr) {
     keeper_->abort(job.id, aborted_because(reason), end_followers_later(client, job.id));
@@ -326,6 +327,11 @@ void JobService::follow_next_batch(Client& client, const std::shared_ptr<SignalG
 
 void JobService::set_priority(Client& client, Job& job, heist::TaskPriority priority) {
   auto& mine = *job.unfinished;
+  if (mine.asking || mine.held) {
+    const auto to = JobLine::ahead_of(line_of(client, job, priority));
+    if (mine.asking) mine.asking->move(to);
+    if (mine.held) mine.held->move(to);
+  }
   auto& before = job.progress->counts();
   const auto now = client.counts_of(priority);
   mine.controller.set_priority(priority);
@@ -380,7 +386,7 @@ std::size_t JobService::abort_some(const ClientTable& clients, std::string_view 
 void JobService::on_end(Client& client, const JobId& id, std::uint64_t run,
                         const std::exception_ptr& error, JobEnd end) {
   const auto job = find(client, id);
-  if (job && !job->finished()) hear_of_first_start(*job);
+  if (job && !job->finished()) hear_of_first_start(client, *job);
   if (end.times.chunks > 0) {
     count(client.stats_of(end.times.started_at), end,
           job ? after_failure(*job, end) : AfterFailure::nothing);
