@@ -18,6 +18,7 @@
 #include <heistd/refusal.hpp>
 #include <heistd/run_places.hpp>
 #include <heistd/signal_group.hpp>
+#include <heistd/start_delays.hpp>
 #include <heistd/token_bucket.hpp>
 #include <heistd/verdicts.hpp>
 #include <heistd/waiting_jobs.hpp>
@@ -55,6 +56,9 @@ class Client {
   std::list<Job*> held;  ///< posted ones that may not start now, in the order of their turns
   Verdicts verdicts;
   std::array<LevelStats, 3> stats;
+  /// By the priority at the start. Agents count there.
+  const std::shared_ptr<std::array<StartDelays, 3>> start_delays =
+      std::make_shared<std::array<StartDelays, 3>>();
   std::uint64_t rate_limited = 0;  ///< requests that were refused for that
   Quota waits;                     ///< requests that wait for their jobs
   Quota unsent_bytes;              ///< that uploads under way have announced

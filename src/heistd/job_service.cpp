@@ -240,8 +240,9 @@ void JobService::post(Client& client, Job& job, const JobRequest& request, Block
   auto& mine = *job.unfinished;
   if (job.expires_at) set_timer(client, job, *job.expires_at, &JobService::expire);
   const auto signal = mine.controller.signal();
-  JobStart start{job.kind.label, nullptr,         std::move(ticket), signal,    job.group,
-                 request.delay,  job.runnable_at, job.progress,      runnable_, job.kind_pause};
+  JobStart start{job.kind.label, nullptr,        std::move(ticket),  signal,
+                 job.group,      request.delay,  job.runnable_at,    job.progress,
+                 runnable_,      job.kind_pause, client.start_delays};
   if (at_once) {
     start_at_once(client, job, at_once, request.parameters, start);
   } else if (keeper_ != nullptr || by_turns_ || mine.posted) {
@@ -435,7 +436,10 @@ void JobService::finish_aborted(Client& client, Job& job, std::string_view reaso
 
 void JobService::finish(Client& client, Job& job, Job::End end) {
   if (is_end(end.state) && end.state != JobState::aborted) ++finished_;
-  if (end.state == JobState::dead) ++client.stats_of(job.priority()).dead;
+  if (end.state == JobState::dead) {
+    const bool has_run = end.times.chunks > 0;
+    ++client.stats_of(has_run ? end.times.started_at : job.priority()).dead;
+  }
   client.waiting.remove(job.id);
   disposal_for(client).free(std::move(job.unfinished->upload));
   leave(client, job);

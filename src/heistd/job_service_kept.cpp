@@ -274,19 +274,23 @@ void JobService::tell_end(Client& client, const Job& job, JobEnd end) {
       });
 }
 
-/// The journal decides whether another attempt is left.
+/// The journal decides whether another attempt is left. For a dead job it may have no room.
 void JobService::tell_retry(Client& client, const Job& job, const JobFailure& why,
                             const JobTimes& times) {
   keeper_->retry(job.id, job.attempts.latest, why, backoff_(job.attempts.counted()),
-                 [this, &client, id = job.id, run = job.unfinished->run, why,
-                  times](const std::optional<StoredJob>& stored) {
+                 [this, &client, id = job.id, run = job.unfinished->run, why, times](
+                     const std::optional<StoredJob>& stored, JobJournal::Effect effect) {
                    const auto failed = find_run(client, id, run);
                    if (!failed) return;
-                   if (is_shared() && !(stored && stored->state == StoredState::dead)) {
+                   const auto& attempts = failed->attempts;
+                   const bool is_dead = stored ? stored->state == StoredState::dead
+                                               : effect == JobJournal::Effect::stored &&
+                                                     attempts.counted() >= attempts.most;
+                   if (is_shared() && !is_dead) {
                      hear_of(client, *failed, stored);
                    } else if (stored && stored->state == StoredState::queued) {
                      try_again(client, *failed, *stored);
-                   } else if (stored && stored->state == StoredState::dead) {
+                   } else if (is_dead) {
                      finish(client, *failed, {JobState::dead, times, nullptr, why});
                    } else {
                      finish_aborted(client, *failed, job_deleted);
