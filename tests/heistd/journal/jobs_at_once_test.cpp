@@ -28,6 +28,19 @@ class JobsAtOnce : public KeptJobs {
     EXPECT_TRUE(anonymous.at_once.empty());
     EXPECT_EQ(count_that_start_at_once(2 * most_at_once), most_at_once);
   }
+  /// A job that an earlier server has begun, and this one has posted.
+  void post_suspect() {
+    auto suspect = new_job(1);
+    suspect.client = anonymous.name;
+    suspect.max_attempts = 3;
+    said(journal.submit(suspect));
+    said(journal.start(suspect.id, any_priority));
+    said(journal.reclaim([](Attempt) { return milliseconds(0); }));
+    kept.restore(anonymous, *kinds.find("digest"), stored(suspect.id));
+    kept.post_waiting(anonymous);
+    run_network();
+    ASSERT_NE(anonymous.jobs.find(suspect.id), nullptr);
+  }
   /// Of so many jobs that are posted now, how many the agents start although the network rests.
   std::size_t count_that_start_at_once(std::size_t jobs) {
     const auto before = journal.started.size();
@@ -75,16 +88,18 @@ TEST_F(JobsAtOnce, run_when_the_client_has_a_limit_of_jobs_that_run_then_they_as
 }
 
 TEST_F(JobsAtOnce, run_when_one_asks_that_has_lost_an_attempt_then_a_job_need_not) {
-  auto suspect = new_job(1);
-  suspect.client = anonymous.name;
-  suspect.max_attempts = 3;
-  said(journal.submit(suspect));
-  said(journal.start(suspect.id, any_priority));
-  said(journal.reclaim([](Attempt) { return milliseconds(0); }));
-  kept.restore(anonymous, *kinds.find("digest"), stored(suspect.id));
-  kept.post_waiting(anonymous);
+  post_suspect();
+  EXPECT_EQ(count_that_start_at_once(1), 1U);
+}
+
+TEST_F(JobsAtOnce, run_when_one_that_was_held_asks_and_has_lost_an_attempt_then_a_job_need_not) {
+  post_suspect();
+  ask("POST", "/kinds/digest/pause");
+  run_kept();
+  ASSERT_EQ(anonymous.held.size(), 1U);
+  ask("POST", "/kinds/digest/resume");
   run_network();
-  ASSERT_NE(anonymous.jobs.find(suspect.id), nullptr);
+  ASSERT_TRUE(anonymous.held.empty());
   EXPECT_EQ(count_that_start_at_once(1), 1U);
 }
 
