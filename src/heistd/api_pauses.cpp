@@ -34,7 +34,7 @@ Result<Api::Step> Api::set_pause(const Route& route, const Target& target, Clien
     auto set = set_pause(route, client);
     if (set) return std::move(*set);
     // Others have taken the last names while the journal was asked.
-    static_cast<void>(journal.drop_signal(client.name, route.name));
+    service_.keeper()->watch(journal.drop_signal(client.name, route.name));
     return make_reply(set.error());
   }));
 }

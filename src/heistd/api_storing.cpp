@@ -207,7 +207,7 @@ Result<Api::Step> Api::store_change(const Route& route, const Target& target, Cl
     auto put = put_signal(route, target, client);
     if (put) return std::move(*put);
     // Others have taken the last names while the journal was asked.
-    static_cast<void>(journal.drop_signal(client.name, route.name));
+    service_.keeper()->watch(journal.drop_signal(client.name, route.name));
     return make_reply(put.error());
   }));
 }

@@ -67,7 +67,7 @@ std::array<bool, 3> Client::levels_to_start() const noexcept {
 
 bool Client::may_start(heist::TaskPriority priority) const noexcept {
   if (limits_.running == 0) return true;
-  return run_places.taken() + run_places.waiting(priority) + waiting.posted(priority) <
+  return run_places.taken() + run_places.waiting(priority) + waiting.without_run_place(priority) <
          limits_.running;
 }
 

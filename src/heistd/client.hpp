@@ -18,6 +18,7 @@
 #include <heistd/refusal.hpp>
 #include <heistd/run_places.hpp>
 #include <heistd/signal_group.hpp>
+#include <heistd/start_delays.hpp>
 #include <heistd/token_bucket.hpp>
 #include <heistd/verdicts.hpp>
 #include <heistd/waiting_jobs.hpp>
@@ -50,11 +51,14 @@ class Client {
   RunPlaces run_places;
   SignalGroups signals;
   KindPauses kind_pauses;
-  /// Posted ones that have to ask for their start, until it is counted, or they are held.
-  std::list<Job*> asking;
+  /// That start at once, as long as the network does not know whether they have.
+  std::list<Job*> at_once;
   std::list<Job*> held;  ///< posted ones that may not start now, in the order of their turns
   Verdicts verdicts;
   std::array<LevelStats, 3> stats;
+  /// By the priority at the start. Agents count there.
+  const std::shared_ptr<std::array<StartDelays, 3>> start_delays =
+      std::make_shared<std::array<StartDelays, 3>>();
   std::uint64_t rate_limited = 0;  ///< requests that were refused for that
   Quota waits;                     ///< requests that wait for their jobs
   Quota unsent_bytes;              ///< that uploads under way have announced
@@ -75,7 +79,7 @@ class Client {
   [[nodiscard]] const ClientLimits& limits() const noexcept { return limits_; }
   void set_limits(const ClientLimits& limits) noexcept;
   /// For each priority whether one more job of it may be posted, as no more run at a time than may,
-  /// and no more of its own or a higher priority are about to.   Cost: as of WaitingJobs::posted().
+  /// and no more of its own or a higher priority are about to.   Cost: a step for each line.
   [[nodiscard]] std::array<bool, 3> levels_to_start() const noexcept;
   [[nodiscard]] bool may_start(heist::TaskPriority priority) const noexcept;
   /// To be asked for each request that posts jobs.   Errors: 429 "rate_limited".

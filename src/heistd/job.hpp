@@ -11,6 +11,7 @@
 #include <heistd/job_id.hpp>
 #include <heistd/job_run.hpp>
 #include <heistd/job_state.hpp>
+#include <heistd/jobs_ahead.hpp>
 #include <heistd/journal/job_record.hpp>
 #include <heistd/kind.hpp>
 #include <heistd/run_places.hpp>
@@ -77,10 +78,12 @@ class Job {
     std::optional<RunPlaces::Place> run_place;  ///< from when an agent has come to it
     std::shared_ptr<void> suspect_place;        ///< of a StartQueue, until the attempt has ended
     bool is_held_back = false;  ///< it has asked for its start, and may not start now
-    std::optional<std::list<Job*>::iterator> place_in_held;    ///< of its client
-    std::optional<std::list<Job*>::iterator> place_in_asking;  ///< the same
-    std::shared_ptr<JobRun> held_run;  ///< of one that is held: posted again, it starts
-    std::function<void()> held_start;  ///< or what has it ask for its start once more
+    std::optional<std::list<Job*>::iterator> place_at_once;  ///< of its client; it has a `first`
+    std::optional<std::list<Job*>::iterator> place_in_held;  ///< the same
+    std::optional<JobsAhead::Asking> asking;  ///< of one that no other may pass on the agents
+    std::optional<JobsAhead::Held> held;      ///< the same, from when it may not start now
+    std::shared_ptr<JobRun> held_run;         ///< of one that is held: posted again, it starts
+    std::function<void()> held_start;         ///< or what has it ask for its start once more
     bool is_told = false;  ///< the end of the latest attempt is known, and the journal is told
     heist::TaskController controller;  ///< of this job alone
     /// For the job to expire, and once it runs for its timeout.

@@ -178,7 +178,7 @@ class Rereading final : public Endeavour {
   using Change = std::function<JobJournal::Answer<JobJournal::Ended>()>;
 
   Rereading(JobKeeper& keeper, const JobKeeper::Network& network, JobId id, Change change,
-            JobKeeper::Retold retold)
+            JobKeeper::Retried retold)
       : Endeavour(keeper, network),
         id_(std::move(id)),
         change_(std::move(change)),
@@ -187,7 +187,8 @@ class Rereading final : public Endeavour {
  private:
   void ask() override {
     if (change_) {
-      when(change_(), [this](JobJournal::Effect /*effect*/) {
+      when(change_(), [this](JobJournal::Effect effect) {
+        effect_ = effect;
         change_ = nullptr;
         go();
       });
@@ -200,16 +201,23 @@ class Rereading final : public Endeavour {
         go();
       });
     } else {
-      retold_(job_);
+      retold_(job_, effect_);
     }
   }
 
   const JobId id_;
   Change change_;  ///< until it is done
-  const JobKeeper::Retold retold_;
+  const JobKeeper::Retried retold_;
+  JobJournal::Effect effect_ = JobJournal::Effect::late;  ///< of the change, once it is done
   bool is_found_ = false;
   std::optional<StoredJob> job_;
 };
+
+JobKeeper::Retried told(JobKeeper::Retold retold) {
+  if (!retold) return nullptr;
+  return [retold = std::move(retold)](const std::optional<StoredJob>& job,
+                                      JobJournal::Effect /*effect*/) { retold(job); };
+}
 
 }  // namespace
 
@@ -235,9 +243,10 @@ void JobKeeper::end(const JobId& id, Attempt attempt, const JobOutcome& outcome,
 }
 
 void JobKeeper::retry(const JobId& id, Attempt attempt, const JobFailure& why,
-                      std::chrono::milliseconds pause, Retold retold) {
-  auto counted = [this, retold = std::move(retold)](const std::optional<StoredJob>& job) {
-    retold(job);
+                      std::chrono::milliseconds pause, Retried retried) {
+  auto counted = [this, retried = std::move(retried)](const std::optional<StoredJob>& job,
+                                                      JobJournal::Effect effect) {
+    retried(job, effect);
     --under_way_;
   };
   auto fail = [this, id, attempt, error = to_stored(why), pause] {
@@ -250,12 +259,12 @@ void JobKeeper::retry(const JobId& id, Attempt attempt, const JobFailure& why,
 }
 
 void JobKeeper::reread(const JobId& id, Retold retold) {
-  std::make_shared<Rereading>(*this, network_, id, nullptr, std::move(retold))->go();
+  std::make_shared<Rereading>(*this, network_, id, nullptr, told(std::move(retold)))->go();
 }
 
 void JobKeeper::abort(const JobId& id, StoredError why, Retold retold) {
   auto abort = [this, id, why = std::move(why)] { return journal_.abort(id, why); };
-  std::make_shared<Rereading>(*this, network_, id, std::move(abort), std::move(retold))->go();
+  std::make_shared<Rereading>(*this, network_, id, std::move(abort), told(std::move(retold)))->go();
 }
 
 void JobKeeper::release(const JobId& id, Attempt attempt, Released released) {

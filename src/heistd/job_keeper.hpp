@@ -63,6 +63,12 @@ class JobKeeper {
                     }));
   }
 
+  /// Nobody waits for the answer, but a failure counts.   Errors: std::bad_alloc.
+  template <class T>
+  void watch(const heist::Promise<JournalResult<T>>& answer) {
+    when(answer, [](const JournalResult<T>& /*counted*/) {});
+  }
+
   /// A job that is to start, with an upload of so many bytes.
   struct Starting {
     JobId id;
@@ -77,13 +83,17 @@ class JobKeeper {
   /// it comes too late, as the job was aborted before.
   void end(const JobId& id, Attempt attempt, const JobOutcome& outcome, Stored stored);
 
-  /// Tells how an attempt has ended that is to be followed by another one after a pause. `retold`
+  /// What has become of a job, and whether its attempt was the running one.
+  using Retried = std::function<void(const std::optional<StoredJob>&, JobJournal::Effect)>;
+
+  /// Tells how an attempt has ended that is to be followed by another one after a pause. `retried`
   /// hears once the journal has it whether the job is queued, or dead, or was aborted before; when
   /// it throws std::bad_alloc, it hears that again later.
   void retry(const JobId& id, Attempt attempt, const JobFailure& why,
-             std::chrono::milliseconds pause, Retold retold);
+             std::chrono::milliseconds pause, Retried retried);
 
-  /// Reads what the journal has of a job; `retold` is as above.
+  /// Reads what the journal has of a job; when `retold` throws std::bad_alloc, it hears that again
+  /// later.
   void reread(const JobId& id, Retold retold);
 
   /// No job begins any more: what is being opened is released. Nothing is given for it then.
@@ -96,7 +106,7 @@ class JobKeeper {
   /// Jobs that are being opened, and ends whose answers are still to come.
   [[nodiscard]] std::size_t under_way() const noexcept { return under_way_; }
 
-  /// The job was aborted; `retold` is as above, or empty.   Errors: std::bad_alloc.
+  /// The job was aborted; `retold` is as of reread(), or empty.   Errors: std::bad_alloc.
   void abort(const JobId& id, StoredError why, Retold retold = {});
   /// Queues a job again whose attempt is given up, as the server ends before it, or others are to
   /// run it. `released` is called once the journal has it, or has said that it comes too late; it

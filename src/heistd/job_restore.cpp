@@ -104,7 +104,10 @@ class Restore {
   void restore_finished() {
     std::map<Client*, std::vector<StoredJob>> finished;
     each(Which::finished, [&](const StoredJob& job) {
-      if (auto* const client = clients_.find(job.client)) finished[client].push_back(job);
+      auto* const client = clients_.find(job.client);
+      if (client == nullptr) return;
+      if (has_died_now(job)) ++client->stats_of(priority_of(*client, job)).dead;
+      finished[client].push_back(job);
     });
     for (auto& [client, jobs] : finished) restore_newest(*client, std::move(jobs));
   }
@@ -121,7 +124,6 @@ class Restore {
          ++first) {
       const auto* const kind = kinds_.find(first->kind);
       if (kind == nullptr) continue;
-      if (has_died_now(*first)) ++client.stats_of(priority_of(client, *first)).dead;
       service_.restore_finished(client, *kind, *first, result_of(*first));
       ++restored_.finished;
     }

@@ -3,6 +3,7 @@
 #include <heistd/job_run.hpp>
 #include <heistd/limits.hpp>
 #include <heistd/memory_shortage.hpp>
+#include <iterator>
 #include <new>
 #include <utility>
 
@@ -143,6 +144,8 @@ std::shared_ptr<const JobResult> JobRun::take_result() {
 void JobRun::note_start(Clock::time_point now) noexcept {
   times_.started_at = start_.signal.priority();
   times_.queue_delay = std::max<std::chrono::nanoseconds>(now - start_.runnable_at, {});
+  const auto level = static_cast<std::ptrdiff_t>(times_.started_at);
+  std::next(start_.start_delays->begin(), level)->add(times_.queue_delay);
   start_.progress->start(times_.queue_delay);
   if (start_.started) start_.started->resolve();
 }

@@ -1,6 +1,7 @@
 // JobRun: a job as its agents see it.
 #pragma once
 
+#include <array>
 #include <chrono>
 #include <cstdint>
 #include <heist/promise.hpp>
@@ -14,6 +15,7 @@
 #include <heistd/pause.hpp>
 #include <heistd/runnable_jobs.hpp>
 #include <heistd/signal_group.hpp>
+#include <heistd/start_delays.hpp>
 #include <memory>
 #include <optional>
 #include <variant>
@@ -105,9 +107,10 @@ struct JobStart {
   std::shared_ptr<JobProgress> progress;
   std::shared_ptr<RunnableJobs> runnable;
   std::shared_ptr<const Pause> kind_pause;
-  std::optional<heist::Resolver<void>> started = {};  ///< by the agent, at the first chunk
-  std::optional<StartGate> gate = {};                 ///< then the work comes through this
-  std::shared_ptr<FirstStart> first = {};             ///< or the agent counts the start itself
+  std::shared_ptr<std::array<StartDelays, 3>> start_delays;  ///< by priority
+  std::optional<heist::Resolver<void>> started = {};         ///< by the agent, at the first chunk
+  std::optional<StartGate> gate = {};                        ///< then the work comes through this
+  std::shared_ptr<FirstStart> first = {};  ///< or the agent counts the start itself
   std::optional<JobLeave> place = {};
 };
 

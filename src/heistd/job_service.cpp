@@ -217,17 +217,18 @@ void JobService::count_anew(Job& job, Clock::time_point runnable_at) {
 }
 
 void JobService::leave(Client& client, Job& job) {
-  const auto& mine = *job.unfinished;
+  auto& mine = *job.unfinished;
   count_out(job);
   if (mine.place_in_group) job.group->remove(*mine.place_in_group);
   if (mine.place_in_held) client.held.erase(*mine.place_in_held);
-  leave_asking(client, job);
+  leave_at_once(client, job);
+  mine.asking.reset();
   if (job.group) client.signals.drop_unused(job.signal_name, *job.group);
 }
 
 /// The job, which an agent may have begun, is as if it had never been there.
 void JobService::take_back(Client& client, Job& job) {
-  hear_of_first_start(job);
+  hear_of_first_start(client, job);
   leave(client, job);
   client.jobs.forget(job);
   job.unfinished->controller.abort();
@@ -239,8 +240,9 @@ void JobService::post(Client& client, Job& job, const JobRequest& request, Block
   auto& mine = *job.unfinished;
   if (job.expires_at) set_timer(client, job, *job.expires_at, &JobService::expire);
   const auto signal = mine.controller.signal();
-  JobStart start{job.kind.label, nullptr,         std::move(ticket), signal,    job.group,
-                 request.delay,  job.runnable_at, job.progress,      runnable_, job.kind_pause};
+  JobStart start{job.kind.label, nullptr,        std::move(ticket),  signal,
+                 job.group,      request.delay,  job.runnable_at,    job.progress,
+                 runnable_,      job.kind_pause, client.start_delays};
   if (at_once) {
     start_at_once(client, job, at_once, request.parameters, start);
   } else if (keeper_ != nullptr || by_turns_ || mine.posted) {
@@ -282,7 +284,7 @@ std::shared_ptr<Job> JobService::find(Client& client, const JobId& id) {
 
 void JobService::abort(Client& client, Job& job, std::string_view reason) {
   if (job.finished()) return;
-  hear_of_first_start(job);
+  hear_of_first_start(client, job);
   job.unfinished->controller.abort();
   if (keeper_ != nullptr) {
     keeper_->abort(job.id, aborted_because(reason), end_followers_later(client, job.id));
@@ -326,6 +328,11 @@ void JobService::follow_next_batch(Client& client, const std::shared_ptr<SignalG
 
 void JobService::set_priority(Client& client, Job& job, heist::TaskPriority priority) {
   auto& mine = *job.unfinished;
+  if (mine.asking || mine.held) {
+    const auto to = JobLine::ahead_of(line_of(client, job, priority));
+    if (mine.asking) mine.asking->move(to);
+    if (mine.held) mine.held->move(to);
+  }
   auto& before = job.progress->counts();
   const auto now = client.counts_of(priority);
   mine.controller.set_priority(priority);
@@ -380,7 +387,7 @@ std::size_t JobService::abort_some(const ClientTable& clients, std::string_view 
 void JobService::on_end(Client& client, const JobId& id, std::uint64_t run,
                         const std::exception_ptr& error, JobEnd end) {
   const auto job = find(client, id);
-  if (job && !job->finished()) hear_of_first_start(*job);
+  if (job && !job->finished()) hear_of_first_start(client, *job);
   if (end.times.chunks > 0) {
     count(client.stats_of(end.times.started_at), end,
           job ? after_failure(*job, end) : AfterFailure::nothing);
@@ -429,7 +436,10 @@ void JobService::finish_aborted(Client& client, Job& job, std::string_view reaso
 
 void JobService::finish(Client& client, Job& job, Job::End end) {
   if (is_end(end.state) && end.state != JobState::aborted) ++finished_;
-  if (end.state == JobState::dead) ++client.stats_of(job.priority()).dead;
+  if (end.state == JobState::dead) {
+    const bool has_run = end.times.chunks > 0;
+    ++client.stats_of(has_run ? end.times.started_at : job.priority()).dead;
+  }
   client.waiting.remove(job.id);
   disposal_for(client).free(std::move(job.unfinished->upload));
   leave(client, job);

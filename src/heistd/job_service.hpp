@@ -244,11 +244,14 @@ class JobService {
   std::shared_ptr<AtOnce> take_at_once(const Client& client, const JobRequest& request,
                                        const JobId& id, const std::shared_ptr<JobLine>& line);
   [[nodiscard]] static bool is_behind_others(const Client& client, heist::TaskPriority priority);
+  static std::shared_ptr<JobLine> line_of(Client& client, const Job& job,
+                                          std::optional<heist::TaskPriority> fixed);
   static void enter_asking(Client& client, Job& job);
-  static void leave_asking(Client& client, Job& job) noexcept;
+  static void hold_those_at_once(Client& client);
+  static void leave_at_once(Client& client, Job& job) noexcept;
   void start_at_once(Client& client, Job& job, const std::shared_ptr<AtOnce>& at_once,
                      const Parameters& parameters, JobStart& start);
-  static void hear_of_first_start(Job& job) noexcept;
+  static void hear_of_first_start(Client& client, Job& job) noexcept;
 
   /// What a job takes beside its body.
   static std::size_t needed_bytes(const JobRequest& request, std::size_t bytes);
@@ -271,8 +274,7 @@ class JobService {
   static std::shared_ptr<Job> waiting_for(Client& client, const Opening& opening);
   void ask_to_run(Client& client, const std::shared_ptr<Opening>& opening);
   void open(Client& client, const std::shared_ptr<Opening>& opening, StartQueue::Place place);
-  void begin_attempt(Client& client, Job& job, OpenedJob opened, Opening& opening,
-                     StartQueue::Place place);
+  void begin_attempt(Job& job, OpenedJob opened, Opening& opening, StartQueue::Place place);
   static AfterFailure after_failure(const Job& job, const JobEnd& end);
   void tell_end(Client& client, const Job& job, JobEnd end);
   void tell_retry(Client& client, const Job& job, const JobFailure& why, const JobTimes& times);
@@ -347,6 +349,9 @@ class JobService {
   void start_anew(Client& client, Job& job, const std::optional<StoredJob>& stored,
                   std::chrono::milliseconds pause);
   void follow(Client& client, const Job& job, const heist::Promise<JobEnd>& end);
+  void set_pause(Client& client, Pause& pause, bool on);
+  static void hold_at_start(Job& job) noexcept;
+  void note_posted_anew(Client& client, Job& job);
   void hold(Client& client, Job& job, std::shared_ptr<JobRun> run);
   void hold_at_gate(Client& client, Job& job, const std::shared_ptr<Opening>& opening);
   void put_in_held(Client& client, Job& job);

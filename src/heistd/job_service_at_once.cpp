@@ -9,24 +9,31 @@ namespace heistd {
 
 namespace asio = boost::asio;
 
-/// Whether some of the priority have to ask for their start. Suspects, and programs of which only
-/// some run at a time, hold up no others.
+/// Whether some of the priority have to ask for their start. Programs of which only some run at a
+/// time hold up no others.   Cost: a step for each line.
 bool JobService::is_behind_others(const Client& client, heist::TaskPriority priority) {
   const auto now = Clock::now();
-  return std::ranges::any_of(client.asking, [priority, now](const Job* job) {
-    return job->priority() == priority && job->runnable_at <= now && !job->is_paused() &&
-           job->kind.at_a_time == 0 && !StartQueue::is_suspect(*job);
+  return std::ranges::any_of(client.waiting.lines(), [priority, now](const auto& entry) {
+    auto& line = *entry.second;
+    return line.priority() == priority && line.kind.at_a_time == 0 && !line.is_paused() &&
+           line.ahead.any_asking(now);
   });
 }
 
-void JobService::enter_asking(Client& client, Job& job) {
-  auto& mine = *job.unfinished;
-  if (!mine.place_in_asking) mine.place_in_asking = client.asking.insert(client.asking.end(), &job);
+/// The job's, if that is its own priority.   Errors: std::bad_alloc.
+std::shared_ptr<JobLine> JobService::line_of(Client& client, const Job& job,
+                                             std::optional<heist::TaskPriority> fixed) {
+  return client.waiting.line_of(job.signal_name, job.group, fixed,
+                                fixed ? client.counts_of(*fixed) : job.group->counts, job.kind,
+                                job.kind_pause);
 }
 
-void JobService::leave_asking(Client& client, Job& job) noexcept {
-  const auto place = std::exchange(job.unfinished->place_in_asking, std::nullopt);
-  if (place) client.asking.erase(*place);
+/// Suspects start one by one, and hold up no others.   Errors: std::bad_alloc.
+void JobService::enter_asking(Client& client, Job& job) {
+  auto& mine = *job.unfinished;
+  mine.asking.reset();
+  if (StartQueue::is_suspect(job)) return;
+  mine.asking.emplace(JobLine::ahead_of(line_of(client, job, job.fixed_priority)), job.runnable_at);
 }
 
 /// Null when the job has to ask for its start: others of its client and priority do, or it is to
@@ -46,7 +53,7 @@ std::shared_ptr<JobService::AtOnce> JobService::take_at_once(const Client& clien
   if (!first) return nullptr;
   at_once->attempt = std::move(first->attempt);
   if (!first->upload.empty()) at_once->upload.push_back(std::move(first->upload));
-  at_once->posted.emplace(line);
+  at_once->posted.emplace(line, JobLine::Share::Of::at_once);
   return at_once;
 }
 
@@ -57,6 +64,7 @@ void JobService::start_at_once(Client& client, Job& job, const std::shared_ptr<A
   start.work = job.kind.make_work({job.kind, std::move(at_once->upload), parameters, start.signal,
                                    job.progress, job.id, first_attempt});
   client.run_places.take(job);
+  mine.place_at_once = client.at_once.insert(client.at_once.end(), &job);
   mine.first = std::make_shared<FirstStart>(std::move(at_once->attempt));
   start.first = mine.first;
   auto leave = heist::Promise<void>::with_resolver();
@@ -70,9 +78,15 @@ void JobService::start_at_once(Client& client, Job& job, const std::shared_ptr<A
   start.place = JobLeave{std::move(leave.resolver)};
 }
 
+void JobService::leave_at_once(Client& client, Job& job) noexcept {
+  const auto place = std::exchange(job.unfinished->place_at_once, std::nullopt);
+  if (place) client.at_once.erase(*place);
+}
+
 /// To be called before it matters whether an attempt has begun. From now on none begins at once.
-void JobService::hear_of_first_start(Job& job) noexcept {
+void JobService::hear_of_first_start(Client& client, Job& job) noexcept {
   auto& mine = *job.unfinished;
+  leave_at_once(client, job);
   const auto first = std::exchange(mine.first, nullptr);
   if (!first || first->give_up()) return;
   mine.begun = true;

@@ -173,6 +173,7 @@ std::shared_ptr<Job> JobService::waiting_for(Client& client, const Opening& open
 void JobService::ask_to_run(Client& client, const std::shared_ptr<Opening>& opening) {
   const auto job = waiting_for(client, *opening);
   if (!job) return;
+  if (job->unfinished->asking) job->unfinished->asking->note_asked();
   const auto start = [this, &client, opening] {
     const auto asking = waiting_for(client, *opening);
     if (!asking) return;
@@ -193,11 +194,10 @@ void JobService::open(Client& client, const std::shared_ptr<Opening>& opening,
     // Its run ends as the opening goes, and then it is held. Without a journal nobody else knows
     // what it takes to run it.
     if (keeper_ == nullptr) return hold_at_gate(client, *asking, opening);
-    asking->unfinished->is_held_back = true;
-    return;
+    return hold_at_start(*asking);
   }
   if (keeper_ == nullptr) {
-    begin_attempt(client, *asking, {first_attempt, std::move(asking->unfinished->upload)}, *opening,
+    begin_attempt(*asking, {first_attempt, std::move(asking->unfinished->upload)}, *opening,
                   std::move(place));
     return post_waiting(client);
   }
@@ -208,7 +208,7 @@ void JobService::open(Client& client, const std::shared_ptr<Opening>& opening,
        being_started = starts_.being_started(priority)](std::optional<OpenedJob> opened) mutable {
         if (!opened) return;
         if (const auto job = waiting_for(client, *opening)) {
-          begin_attempt(client, *job, std::move(*opened), *opening, std::move(place));
+          begin_attempt(*job, std::move(*opened), *opening, std::move(place));
           post_waiting(client);
         } else {  // when it was aborted, the journal knows that, and this comes late
           keeper_->release(opening->id, opened->attempt);
@@ -222,9 +222,9 @@ void JobService::hold_at_gate(Client& client, Job& job, const std::shared_ptr<Op
   put_in_held(client, job);
 }
 
-void JobService::begin_attempt(Client& client, Job& job, OpenedJob opened, Opening& opening,
+void JobService::begin_attempt(Job& job, OpenedJob opened, Opening& opening,
                                StartQueue::Place place) {
-  leave_asking(client, job);
+  job.unfinished->asking.reset();
   if (keeper_ != nullptr) {  // which counts attempts
     job.attempts.latest = opened.attempt;
     job.unfinished->begun = true;
@@ -274,19 +274,23 @@ void JobService::tell_end(Client& client, const Job& job, JobEnd end) {
       });
 }
 
-/// The journal decides whether another attempt is left.
+/// The journal decides whether another attempt is left. For a dead job it may have no room.
 void JobService::tell_retry(Client& client, const Job& job, const JobFailure& why,
                             const JobTimes& times) {
   keeper_->retry(job.id, job.attempts.latest, why, backoff_(job.attempts.counted()),
-                 [this, &client, id = job.id, run = job.unfinished->run, why,
-                  times](const std::optional<StoredJob>& stored) {
+                 [this, &client, id = job.id, run = job.unfinished->run, why, times](
+                     const std::optional<StoredJob>& stored, JobJournal::Effect effect) {
                    const auto failed = find_run(client, id, run);
                    if (!failed) return;
-                   if (is_shared() && !(stored && stored->state == StoredState::dead)) {
+                   const auto& attempts = failed->attempts;
+                   const bool is_dead = stored ? stored->state == StoredState::dead
+                                               : effect == JobJournal::Effect::stored &&
+                                                     attempts.counted() >= attempts.most;
+                   if (is_shared() && !is_dead) {
                      hear_of(client, *failed, stored);
                    } else if (stored && stored->state == StoredState::queued) {
                      try_again(client, *failed, *stored);
-                   } else if (stored && stored->state == StoredState::dead) {
+                   } else if (is_dead) {
                      finish(client, *failed, {JobState::dead, times, nullptr, why});
                    } else {
                      finish_aborted(client, *failed, job_deleted);
@@ -320,6 +324,7 @@ void JobService::try_again(Client& client, Job& job, const StoredJob& stored) {
   count_anew(job, Clock::now() + request.delay);
   try {
     post(client, job, request, {}, std::move(ticket));
+    note_posted_anew(client, job);
     client.events.job_changed(job);
   } catch (const std::bad_alloc&) {
     throw;
@@ -365,7 +370,7 @@ void JobService::start_anew(Client& client, Job& job, const std::optional<Stored
 /// journal knows of it from here on.
 void JobService::put_off(Client& client, Job& job) {
   job.unfinished->controller.abort();
-  hear_of_first_start(job);
+  hear_of_first_start(client, job);
   if (job.unfinished->begun) {
     keeper_->release(job.id, job.attempts.latest);
     ++job.attempts.forgiven;

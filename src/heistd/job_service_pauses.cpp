@@ -6,7 +6,8 @@
 namespace heistd {
 
 void JobService::set_pause(Client& client, const Kind& kind, bool on) {
-  client.kind_pauses.of(kind)->set(on);
+  const auto pause = client.kind_pauses.of(kind);
+  set_pause(client, *pause, on);
   client.events.kind_changed(kind);
   if (!on) start_held(client);
 }
@@ -16,10 +17,44 @@ Result<std::shared_ptr<SignalGroup>> JobService::set_pause(Client& client, std::
   if (auto refusal = refuse_signal(client, name)) return std::move(*refusal);
   auto group = client.signals.find_or_make(name, client.default_priority());
   group->was_put = true;
-  group->pause.set(on);
+  set_pause(client, group->pause, on);
   client.events.signal_changed(name, *group);
   if (!on) start_held(client);
   return group;
+}
+
+/// What an agent may have held back comes before all that is posted from now on (JRN-5). Who claims
+/// jobs of a shared queue gives them back instead.   Errors: std::bad_alloc.
+void JobService::set_pause(Client& client, Pause& pause, bool on) {
+  const bool was_on = pause.is_on();
+  pause.set(on);
+  if (is_shared() || was_on == on) return;
+  if (on) return hold_those_at_once(client);
+  for (const auto& [key, line] : client.waiting.lines()) {
+    if (line->is_under(pause)) line->ahead.note_resume(Clock::now());
+  }
+}
+
+/// The network would not hear how their agents have found the pause: from now on they ask.
+///
+/// Errors: std::bad_alloc.
+void JobService::hold_those_at_once(Client& client) {
+  for (auto place = client.at_once.begin(); place != client.at_once.end();) {
+    Job& job = **place++;
+    if (!job.is_paused()) continue;
+    auto ahead = JobLine::ahead_of(line_of(client, job, job.fixed_priority));
+    hear_of_first_start(client, job);
+    if (job.unfinished->begun) continue;
+    job.unfinished->held.emplace(std::move(ahead));
+    job.unfinished->is_held_back = true;
+  }
+}
+
+/// Its run ends without having started.
+void JobService::hold_at_start(Job& job) noexcept {
+  auto& mine = *job.unfinished;
+  mine.is_held_back = true;
+  if (mine.asking && !mine.held) mine.held.emplace(mine.asking->all());
 }
 
 /// The job has come to its start, and may not start now. A `run` that is null has ended. A claimed
@@ -38,7 +73,8 @@ void JobService::hold(Client& client, Job& job, std::shared_ptr<JobRun> run) {
 void JobService::put_in_held(Client& client, Job& job) {
   auto& mine = *job.unfinished;
   mine.place_in_held = client.held.insert(client.held.end(), &job);
-  leave_asking(client, job);
+  if (mine.asking && !mine.held) mine.held.emplace(mine.asking->all());
+  mine.asking.reset();
   mine.posted.reset();
   mine.run_place.reset();
   if (job.is_paused()) return post_waiting(client);
@@ -59,13 +95,26 @@ void JobService::start_held(Client& client) {
   if (!do_later([this, &client] { start_held(client); })) start_held(client);
 }
 
+/// If it was held. The agents have it in its order, and other jobs of its line may follow.
+///
+/// Errors: std::bad_alloc.
+void JobService::note_posted_anew(Client& client, Job& job) {
+  auto& mine = *job.unfinished;
+  if (!mine.held) return;
+  if (job.runnable_at <= Clock::now()) {
+    mine.posted.emplace(line_of(client, job, job.fixed_priority));
+  }
+  mine.held.reset();
+  post_waiting(client);
+}
+
 void JobService::start_again(Client& client, Job& job) {
   auto& mine = *job.unfinished;
   const auto place = *std::exchange(mine.place_in_held, std::nullopt);
-  client.asking.splice(client.asking.end(), client.held, place);
-  mine.place_in_asking = place;
+  client.held.erase(place);
   const auto run = std::move(mine.held_run);
   if (keeper_ != nullptr) return start_later(client, job, {});
+  mine.held.reset();
   try {
     if (const auto start = std::exchange(mine.held_start, {})) return start();
     follow(client, job, run->post_first());

@@ -109,7 +109,7 @@ void JobService::stop_run(Client& client, Job& job) {
   mine.held_run.reset();
   mine.held_start = nullptr;
   if (mine.place_in_held) client.held.erase(*std::exchange(mine.place_in_held, std::nullopt));
-  leave_asking(client, job);
+  mine.asking.reset();
   count_anew(job, job.runnable_at);
 }
 

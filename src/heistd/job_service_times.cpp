@@ -47,7 +47,7 @@ void JobService::set_timer(Client& client, Job& job, Clock::time_point time,
 /// What memory says at once, the journal is told again and again: if the process ends before it has
 /// that, the job expires in the next one.
 void JobService::expire(Client& client, Job& job) {
-  hear_of_first_start(job);
+  hear_of_first_start(client, job);
   if (job.has_started()) return;
   JobFailure why{std::string(expired_code), std::string(expired)};
   job.unfinished->controller.abort();
@@ -95,7 +95,7 @@ heist::Resolver<void> JobService::start_notice(Client& client, const Job& job) {
 void JobService::time_out(Client& client, Job& job) {
   auto& mine = *job.unfinished;
   if (std::exchange(mine.is_told, true)) return;
-  hear_of_first_start(job);
+  hear_of_first_start(client, job);
   mine.controller.abort(heist::Reason::of(std::make_exception_ptr(heist::TimeoutError())));
   ++client.stats_of(job.priority()).failed;
   JobEnd end;

@@ -208,7 +208,11 @@ void JobService::post_stored(Client& client, const StoredJob& stored) {
   }
   job->unfinished->memory.reset();
   // Suspects start one by one, and hold up no others.
-  if (!StartQueue::is_suspect(*job)) job->unfinished->posted.emplace(line);
+  if (StartQueue::is_suspect(*job)) {
+    job->unfinished->asking.reset();
+  } else {
+    job->unfinished->posted.emplace(line);
+  }
   client.waiting.remove(stored.id);
 }
 

@@ -19,11 +19,6 @@ double seconds(std::chrono::nanoseconds duration) {
   return std::chrono::duration<double>(duration).count();
 }
 
-/// From a microsecond to ten minutes: a time below is as good as none, and one above is a fault.
-constexpr std::array bounds = {1e-6, 2.5e-6, 5e-6, 1e-5, 2.5e-5, 5e-5, 1e-4, 2.5e-4, 5e-4,
-                               1e-3, 2.5e-3, 5e-3, 1e-2, 2.5e-2, 5e-2, 1e-1, 2.5e-1, 5e-1,
-                               1.0,  2.5,    5.0,  10.0, 30.0,   60.0, 600.0};
-
 /// A bucket of ours that has a bound of theirs within counts above it; it is narrow.
 ClientMetric::Histogram histogram_of(const heist::Histogram& times) {
   ClientMetric::Histogram histogram;
@@ -31,12 +26,22 @@ ClientMetric::Histogram histogram_of(const heist::Histogram& times) {
   histogram.sample_sum = seconds(times.sum());
   auto next = times.buckets().begin();
   std::uint64_t below = 0;
-  for (const double bound : bounds) {
-    for (; next != times.buckets().end() && seconds(next->to) <= bound; ++next) {
-      below += next->count;
-    }
-    histogram.bucket.push_back({below, bound});
+  for (const auto bound : metric_bounds) {
+    for (; next != times.buckets().end() && next->to <= bound; ++next) below += next->count;
+    histogram.bucket.push_back({below, seconds(bound)});
   }
+  return histogram;
+}
+
+ClientMetric::Histogram histogram_of(const StartDelays::Counts& delays) {
+  ClientMetric::Histogram histogram;
+  histogram.sample_sum = seconds(delays.sum);
+  auto next = delays.starts.begin();
+  for (const auto bound : metric_bounds) {
+    histogram.sample_count += *next++;
+    histogram.bucket.push_back({histogram.sample_count, seconds(bound)});
+  }
+  histogram.sample_count += *next;
   return histogram;
 }
 
@@ -58,7 +63,9 @@ class Family {
   void add(Labels labels, std::chrono::nanoseconds value) {
     add(std::move(labels), seconds(value));
   }
-  void add(Labels labels, const heist::Histogram& times) {
+  template <class Times>
+    requires requires(const Times& times) { histogram_of(times); }
+  void add(Labels labels, const Times& times) {
     ClientMetric metric;
     metric.label = std::move(labels);
     metric.histogram = histogram_of(times);
@@ -197,8 +204,7 @@ void add_jobs(std::vector<MetricFamily>& families, const std::vector<JobFigures>
   Family retried("heistd_retries_total", "Failed attempts of jobs that were tried again.",
                  MetricType::Counter);
   Family delay("heistd_job_queue_delay_seconds",
-               "How long jobs waited from when they could start until they did, of each attempt "
-               "that has ended.",
+               "How long jobs waited from when they could start until they did, of each attempt.",
                MetricType::Histogram);
   for (const auto& jobs : all) {
     unfinished.add(labels_of(jobs, "state", "queued"), jobs.unfinished.queued);
@@ -232,7 +238,8 @@ void add_failures(std::vector<MetricFamily>& families, const JournalFailures& fa
 
 void add_disk(std::vector<MetricFamily>& families, const JobJournal::Disk& disk) {
   Family commits("heistd_journal_commit_seconds",
-                 "How long it took until the disk had a transaction of the journal.",
+                 "How long it took until the disk had a transaction of the journal, or could not "
+                 "take it.",
                  MetricType::Histogram);
   commits.add({}, disk.commit_time);
   commits.move_to(families);
@@ -279,9 +286,10 @@ Figures figures_of(const ClientTable& clients, const JobKeeper* keeper) {
     const auto depths = client->depths();
     for (const auto priority : all_priorities) {
       const auto& stats = client->stats_of(priority);
+      const auto& delays = client->start_delays->at(static_cast<std::size_t>(priority));
       figures.jobs.push_back({client->name, priority, depths.at(static_cast<std::size_t>(priority)),
                               stats.done, stats.failed, stats.aborted, stats.retried, stats.dead,
-                              stats.queue_delay.for_metrics()});
+                              delays.look()});
     }
   }
   return figures;

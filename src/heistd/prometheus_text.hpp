@@ -5,6 +5,7 @@
 #include <heist/metrics.hpp>
 #include <heistd/client.hpp>
 #include <heistd/job_keeper.hpp>
+#include <heistd/start_delays.hpp>
 #include <optional>
 #include <string>
 #include <vector>
@@ -21,7 +22,7 @@ struct JobFigures {
   std::uint64_t aborted = 0;
   std::uint64_t retried = 0;
   std::uint64_t dead = 0;
-  heist::Histogram queue_delay;  ///< as of LevelStats
+  StartDelays::Counts queue_delay;
 };
 
 /// What a client is granted, and how often it wanted more.
@@ -41,7 +42,7 @@ struct Figures {
 
 /// All but those of the disk.
 ///
-/// Thread: the network's.   Cost: a step for each signal name, and 3000 for each client.
+/// Thread: the network's.   Cost: a step for each signal name, and a hundred for each client.
 [[nodiscard]] Figures figures_of(const ClientTable& clients, const JobKeeper* keeper);
 
 /// In Prometheus's text format. Times are in seconds. How many tasks were posted is left out: that

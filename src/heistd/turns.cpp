@@ -14,6 +14,16 @@ Lane lane_of(const JobLine& line) noexcept {
 
 bool has_turns(const JobLine& line) noexcept { return line.taken > 0 || !line.jobs.empty(); }
 
+/// In which jobs that were held back come first.   Errors: std::bad_alloc.
+std::vector<Lane> lanes_of_held(const Client& client) {
+  std::vector<Lane> lanes;
+  for (const auto& [key, line] : client.waiting.lines()) {
+    const auto lane = lane_of(*line);
+    if (line->has_held() && std::ranges::find(lanes, lane) == lanes.end()) lanes.push_back(lane);
+  }
+  return lanes;
+}
+
 }  // namespace
 
 void Turns::add(Client& client) {
@@ -26,15 +36,15 @@ Client* Turns::find(std::string_view name) const noexcept {
   return found == clients_.end() ? nullptr : *found;
 }
 
-/// Jobs that are being read come before the others.
+/// Jobs that are being read come before the others, and those that were held back before all.
 bool Turns::must_wait(const Client& client, const JobLine& line) const noexcept {
   const auto lane = lane_of(line);
   if (line.is_paused() || posted(lane) >= places(lane)) return true;
   if (!client.may_start(lane.priority)) return true;
-  if (client.waiting.size() == 0) return false;
   return std::ranges::any_of(client.waiting.lines(), [&lane](const auto& entry) {
     const auto& other = *entry.second;
-    return has_turns(other) && lane_of(other) == lane && !other.is_held_up();
+    return (has_turns(other) || other.ahead.any_held()) && lane_of(other) == lane &&
+           !other.is_held_up();
   });
 }
 
@@ -81,8 +91,10 @@ std::vector<Turns::Choice> Turns::choices() {
   for (auto* const client : clients_) {
     client->waiting.drop_unused_lines();
     const auto may_start = client->levels_to_start();
+    const auto held = lanes_of_held(*client);
     for (const auto& [key, line] : client->waiting.lines()) {
-      const bool may_go = may_start.at(static_cast<std::size_t>(line->priority()));
+      const bool may_go = may_start.at(static_cast<std::size_t>(line->priority())) &&
+                          std::ranges::find(held, lane_of(*line)) == held.end();
       consider(*client, *line, may_go, choices);
     }
   }

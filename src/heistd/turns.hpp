@@ -47,8 +47,8 @@ class Turns {
   /// The one of that name, if it was added; else null.
   [[nodiscard]] Client* find(std::string_view name) const noexcept;
 
-  /// Whether a job of this line is to wait for a turn: others of the client do so before it, or
-  /// enough are posted, or enough of the client run.
+  /// Whether a job of this line is to wait for a turn: others of the client do so before it, or are
+  /// to be posted again after a pause, or enough are posted, or enough of the client run.
   [[nodiscard]] bool must_wait(const Client& client, const JobLine& line) const noexcept;
 
   /// A job that had not to wait is posted, which is a turn.   Errors: std::bad_alloc.

@@ -63,12 +63,12 @@ void WaitingJobs::drop_unused_lines() noexcept {
   std::erase_if(lines_, [](const auto& line) { return line.second->is_unused(); });
 }
 
-std::size_t WaitingJobs::posted(heist::TaskPriority least) const noexcept {
-  std::size_t posted = 0;
+std::size_t WaitingJobs::without_run_place(heist::TaskPriority least) const noexcept {
+  std::size_t jobs = 0;
   for (const auto& [key, line] : lines_) {
-    if (line->priority() >= least) posted += line->posted;
+    if (line->priority() >= least) jobs += line->posted - line->posted_at_once;
   }
-  return posted;
+  return jobs;
 }
 
 void WaitingJobs::add(const JobId& id, const std::shared_ptr<JobLine>& line, Times times,

@@ -13,6 +13,7 @@
 #include <heistd/followers.hpp>
 #include <heistd/job_counts.hpp>
 #include <heistd/job_id.hpp>
+#include <heistd/jobs_ahead.hpp>
 #include <heistd/kind.hpp>
 #include <heistd/signal_group.hpp>
 #include <map>
@@ -75,17 +76,24 @@ struct JobLine : std::enable_shared_from_this<JobLine> {
   /// that starts at once, as the network does not hear of its start.
   class Share {
    public:
-    explicit Share(std::shared_ptr<JobLine> line) noexcept : line_(std::move(line)) {
+    enum class Of : std::uint8_t { asking, at_once };
+
+    explicit Share(std::shared_ptr<JobLine> line, Of jobs = Of::asking) noexcept
+        : line_(std::move(line)), starts_at_once_(jobs == Of::at_once) {
       ++line_->posted;
+      if (starts_at_once_) ++line_->posted_at_once;
     }
     Share(Share&& other) noexcept = default;
     Share& operator=(Share&&) = delete;
     ~Share() {
-      if (line_) --line_->posted;
+      if (!line_) return;
+      --line_->posted;
+      if (starts_at_once_) --line_->posted_at_once;
     }
 
    private:
     std::shared_ptr<JobLine> line_;
+    bool starts_at_once_;
   };
   using Jobs = boost::intrusive::list<
       WaitingJob, boost::intrusive::member_hook<WaitingJob, WaitingJob::Place, &WaitingJob::place>>;
@@ -107,9 +115,11 @@ struct JobLine : std::enable_shared_from_this<JobLine> {
   const Kind& kind;
   const std::shared_ptr<const Pause> kind_pause;  ///< of the client's
   Jobs jobs;                                      ///< by their turns
-  Jobs others;             ///< delayed ones, those being read, and those that follow others
-  std::size_t posted = 0;  ///< jobs that have been taken from here, and have not started
-  std::size_t taken = 0;   ///< those of them that are being read
+  Jobs others;                     ///< delayed ones, those being read, and those that follow others
+  std::size_t posted = 0;          ///< jobs that have been taken from here, and have not started
+  std::size_t taken = 0;           ///< those of them that are being read
+  std::size_t posted_at_once = 0;  ///< of those posted, that start at once
+  JobsAhead ahead;
 
   [[nodiscard]] heist::TaskPriority priority() const noexcept {
     return fixed ? *fixed : group->priority();
@@ -121,8 +131,16 @@ struct JobLine : std::enable_shared_from_this<JobLine> {
   [[nodiscard]] bool is_paused() const noexcept {
     return kind_pause->is_on() || (group && group->pause.is_on());
   }
+  [[nodiscard]] static std::shared_ptr<JobsAhead> ahead_of(const std::shared_ptr<JobLine>& line) {
+    return {line, &line->ahead};
+  }
+  [[nodiscard]] bool is_under(const Pause& pause) const noexcept {
+    return kind_pause.get() == &pause || (group && &group->pause == &pause);
+  }
+  /// Whether jobs that a pause had held back are still to be posted, before all others.
+  [[nodiscard]] bool has_held() const noexcept { return ahead.any_held() && !is_held_up(); }
   [[nodiscard]] bool is_unused() const noexcept {
-    return jobs.empty() && others.empty() && posted == 0;
+    return jobs.empty() && others.empty() && posted == 0 && ahead.none();
   }
 };
 
@@ -132,7 +150,7 @@ struct JobLine : std::enable_shared_from_this<JobLine> {
 ///
 /// Turns decides when they become Jobs. What is paused holds up no others.
 ///
-/// Thread: the network's.   Cost: of posted(), a step for each line.
+/// Thread: the network's.   Cost: of without_run_place(), a step for each line.
 class WaitingJobs {
  public:
   using TimePoint = JobCounts::TimePoint;
@@ -212,8 +230,9 @@ class WaitingJobs {
   using Lines = std::map<LineKey, std::shared_ptr<JobLine>>;
   [[nodiscard]] const Lines& lines() const noexcept { return lines_; }
   void drop_unused_lines() noexcept;
-  /// Jobs of this priority, and of more urgent ones, that have been taken and have not started.
-  [[nodiscard]] std::size_t posted(heist::TaskPriority least) const noexcept;
+  /// Jobs of this priority, and of more urgent ones, that are posted and have no place yet among
+  /// those that run, as those that start at once do.
+  [[nodiscard]] std::size_t without_run_place(heist::TaskPriority least) const noexcept;
 
  private:
   struct HashOfId {

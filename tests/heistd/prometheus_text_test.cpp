@@ -37,6 +37,27 @@ TEST(PrometheusText, histogram_when_times_are_spread_then_each_bound_counts_what
                               "continuation=\"false\"} 900\n"));
 }
 
+TEST(PrometheusText, queue_delay_then_each_bound_counts_what_is_not_longer) {
+  StartDelays delays;
+  for (const auto delay : {microseconds(10), microseconds(11), microseconds(700'000'000)}) {
+    delays.add(delay);
+  }
+  Figures figures;
+  auto& jobs = figures.jobs.emplace_back();
+  jobs.client = "a";
+  jobs.priority = heist::TaskPriority::background;
+  jobs.queue_delay = delays.look();
+  const auto text = prometheus_text({}, figures);
+  const std::string name = "heistd_job_queue_delay_seconds_";
+  const std::string labels = "{client=\"a\",priority=\"background\"";
+  for (const char* bound :
+       {"\"5e-06\"} 0\n", "\"1e-05\"} 1\n", "\"2.5e-05\"} 2\n", "\"600\"} 2\n", "\"+Inf\"} 3\n"}) {
+    EXPECT_THAT(text, HasSubstr(name + "bucket" + labels + ",le=" + bound));
+  }
+  EXPECT_THAT(text, HasSubstr(name + "count" + labels + "} 3\n"));
+  EXPECT_THAT(text, HasSubstr(name + "sum" + labels + "} 700.00002"));
+}
+
 TEST(PrometheusText, labels_when_they_have_quotes_then_these_are_escaped) {
   Figures figures;
   auto& jobs = figures.jobs.emplace_back();

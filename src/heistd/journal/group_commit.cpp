@@ -85,9 +85,19 @@ void GroupCommit::begin(bool synced) {
 void GroupCommit::commit() {
   is_left_in_log_ = true;
   const auto start = now_();
-  database_.execute("COMMIT");
+  try {
+    database_.execute("COMMIT");
+  } catch (...) {
+    note_commit(start);
+    throw;
+  }
   is_left_in_log_ = false;
   on_commit_();
+  note_commit(start);
+}
+
+/// What the disk could not take counts as well: of a disk that fails that may be most.
+void GroupCommit::note_commit(std::chrono::steady_clock::time_point start) {
   if (!syncs_) return;
   const std::lock_guard lock(mutex_);
   commit_time_.add(now_() - start);

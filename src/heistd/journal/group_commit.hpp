@@ -34,7 +34,8 @@ class GroupCommit {
   /// to do.
   void run(JournalThread::Tasks tasks, JournalThread& thread) noexcept;
 
-  /// How long it took until the disk had a transaction; of those that had to be there.
+  /// How long it took until the disk had a transaction, or could not take it; of those that had to
+  /// be there.
   ///
   /// Thread: any.   Blocks: never for longer than a thousand steps.   Errors: std::bad_alloc.
   [[nodiscard]] heist::Histogram commit_time() const;
@@ -49,6 +50,7 @@ class GroupCommit {
   Tried try_alone(JournalTask& task) noexcept;
   void begin(bool synced = true);
   void commit();
+  void note_commit(std::chrono::steady_clock::time_point start);
   void overwrite_refused() noexcept;
   void roll_back() noexcept;
 

@@ -51,7 +51,7 @@ constexpr std::array<std::string_view, journal_faults> names = {
 }  // namespace
 
 std::string_view name_of(JournalFault fault) noexcept {
-  return names.at(static_cast<std::size_t>(fault));
+  return names[static_cast<std::size_t>(fault)];
 }
 
 JournalFault fault_of_system(int error) noexcept {

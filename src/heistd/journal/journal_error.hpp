@@ -24,7 +24,7 @@ enum class JournalFault : std::uint8_t {
   unknown_outcome,
 };
 
-inline constexpr std::size_t journal_faults = 10;
+inline constexpr auto journal_faults = static_cast<std::size_t>(JournalFault::unknown_outcome) + 1;
 
 /// How it is called in figures, such as "disk_full".
 [[nodiscard]] std::string_view name_of(JournalFault fault) noexcept;
@@ -32,9 +32,9 @@ inline constexpr std::size_t journal_faults = 10;
 /// How often a journal could not do what it was asked for, by why.
 class JournalFailures {
  public:
-  void note(JournalFault fault) noexcept { ++counts_.at(static_cast<std::size_t>(fault)); }
+  void note(JournalFault fault) noexcept { ++counts_[static_cast<std::size_t>(fault)]; }
   [[nodiscard]] std::uint64_t of(JournalFault fault) const noexcept {
-    return counts_.at(static_cast<std::size_t>(fault));
+    return counts_[static_cast<std::size_t>(fault)];
   }
 
  private:

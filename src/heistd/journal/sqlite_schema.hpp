@@ -3,7 +3,9 @@
 
 #include <cstdint>
 #include <heistd/journal/data_directory.hpp>
+#include <heistd/journal/job_record.hpp>
 #include <heistd/journal/sqlite_database.hpp>
+#include <type_traits>
 
 namespace heistd {
 
@@ -17,6 +19,16 @@ namespace heistd {
 /// A further connection, to a database that is open for writing.   Errors: JournalRefused.
 [[nodiscard]] SqliteDatabase open_another(const DataDirectory& directory,
                                           SqliteDatabase::Access access);
+
+/// What a column has of a time, or of an enumerator.
+[[nodiscard]] inline std::int64_t column_of(SystemTime time) noexcept {
+  return time.time_since_epoch().count();
+}
+template <class Enum>
+  requires std::is_enum_v<Enum>
+[[nodiscard]] constexpr std::int64_t column_of(Enum value) noexcept {
+  return static_cast<std::int64_t>(value);
+}
 
 /// Payloads and results lie in pieces of this size, but for the last one, so that a range of bytes
 /// is found at once.

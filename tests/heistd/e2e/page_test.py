@@ -254,6 +254,16 @@ class Page(ServerTest):
         until(lambda: all(map(delay.fullmatch, tab.row("#levels", "background")[4:6])), "the delay to be shown")
         self.assertEqual(tab.row("#levels", "background")[6], "1")
 
+    def test_level_when_a_job_is_dead_then_it_counts_as_that(self):
+        server = self.start("--data", self.folder(), "--command", "bad=/bin/sh " + self.script("exit 75"))
+        tab = self.open(server)
+        tab.until_text("#levels th", "background")
+        server.accepted("/jobs/bad?max_attempts=1&priority=background")
+        ends = ["0", "0", "1", "0"]  # done, failed, dead, aborted
+        until(lambda: tab.row("#levels", "background")[6:10] == ends, "the dead job to be counted")
+        heads = tab.value("[...document.querySelectorAll('#levels-title ~ * th[scope=col]')].map((one) => one.textContent)")
+        self.assertEqual(heads[6:10], ["Done", "Failed", "Dead", "Aborted"])
+
     def test_signal_when_its_slider_is_moved_by_keys_then_all_that_follow_it_move(self):
         number = 10_000
         lines = b'{"kind": "digest", "delay": 3600000, "signal": "night"}\n' * number

@@ -2,13 +2,17 @@
 #include <gmock/gmock.h>
 
 #include <functional>
+#include <heist/jobs.hpp>
 #include <heistd/first_start.hpp>
 #include <heistd/start_queue.hpp>
+#include <jobs/handler_kind.hpp>
 
 #include "kept_jobs_fixture.hpp"
 
 namespace heistd {
 namespace {
+
+namespace jobs = heist::jobs;
 
 constexpr auto most_at_once = StartQueue::most_at_a_time;
 
@@ -19,10 +23,23 @@ class JobsAtOnce : public KeptJobs {
   void expect_all_given_back() {
     EXPECT_EQ(anonymous.budget->jobs(), 0U);
     EXPECT_EQ(anonymous.budget->bytes(), 0U);
-    EXPECT_EQ(anonymous.waiting.posted(heist::TaskPriority::background), 0U);
+    EXPECT_EQ(anonymous.waiting.without_run_place(heist::TaskPriority::background), 0U);
     EXPECT_EQ(anonymous.run_places.taken(), 0U);
-    EXPECT_TRUE(anonymous.asking.empty());
+    EXPECT_TRUE(anonymous.at_once.empty());
     EXPECT_EQ(count_that_start_at_once(2 * most_at_once), most_at_once);
+  }
+  /// A job that an earlier server has begun, and this one has posted.
+  void post_suspect() {
+    auto suspect = new_job(1);
+    suspect.client = anonymous.name;
+    suspect.max_attempts = 3;
+    said(journal.submit(suspect));
+    said(journal.start(suspect.id, any_priority));
+    said(journal.reclaim([](Attempt) { return milliseconds(0); }));
+    kept.restore(anonymous, *kinds.find("digest"), stored(suspect.id));
+    kept.post_waiting(anonymous);
+    run_network();
+    ASSERT_NE(anonymous.jobs.find(suspect.id), nullptr);
   }
   /// Of so many jobs that are posted now, how many the agents start although the network rests.
   std::size_t count_that_start_at_once(std::size_t jobs) {
@@ -68,6 +85,54 @@ TEST_F(JobsAtOnce, run_when_the_client_has_a_limit_of_jobs_that_run_then_they_as
   limited.running = 3;
   anonymous.set_limits(limited);
   EXPECT_EQ(count_that_start_at_once(2), 0U);
+}
+
+TEST_F(JobsAtOnce, run_when_one_asks_that_has_lost_an_attempt_then_a_job_need_not) {
+  post_suspect();
+  EXPECT_EQ(count_that_start_at_once(1), 1U);
+}
+
+TEST_F(JobsAtOnce, run_when_one_that_was_held_asks_and_has_lost_an_attempt_then_a_job_need_not) {
+  post_suspect();
+  ask("POST", "/kinds/digest/pause");
+  run_kept();
+  ASSERT_EQ(anonymous.held.size(), 1U);
+  ask("POST", "/kinds/digest/resume");
+  run_network();
+  ASSERT_TRUE(anonymous.held.empty());
+  EXPECT_EQ(count_that_start_at_once(1), 1U);
+}
+
+TEST_F(JobsAtOnce, run_when_one_asks_of_a_kind_of_which_few_run_at_a_time_then_a_job_need_not) {
+  auto few = make_handler_kind(
+      "few", [](jobs::Job job) -> heist::Promise<jobs::Result> { co_return job.id(); }, {},
+      std::source_location::current());
+  few.at_a_time = 2;
+  kinds.add(std::move(few));
+  post_kept("/jobs/few");
+  EXPECT_EQ(count_that_start_at_once(1), 1U);
+}
+
+TEST_F(JobsAtOnce, run_when_one_waits_for_its_next_attempt_then_a_job_need_not) {
+  kinds.add(make_handler_kind(
+      "busy",
+      [](const jobs::Job&) -> heist::Promise<jobs::Result> {
+        throw jobs::Failure::transient("busy", "The other server is busy.");
+      },
+      {}, std::source_location::current()));
+  const auto waits = post_kept("/jobs/busy");
+  run_kept();
+  ASSERT_EQ(state_of(waits), "delayed");
+  EXPECT_EQ(count_that_start_at_once(1), 1U);
+}
+
+TEST_F(JobsAtOnce, run_when_a_limit_comes_then_those_that_start_at_once_count_once) {
+  post_kept("/jobs/digest");
+  auto limited = anonymous.limits();
+  limited.running = 2;
+  anonymous.set_limits(limited);
+  const auto other = post_kept("/jobs/digest");
+  EXPECT_EQ(anonymous.waiting.find(other), nullptr);
 }
 
 // Rule: JRN-7

@@ -15,13 +15,25 @@
 
 namespace heistd {
 
-/// Can abort no job at first, or gives first starts away, if it is told to.
+/// Cannot do some of what it is asked for, or gives first starts away, if it is told to.
 struct TestedJournal : MemoryJournal {
   Answer<JobJournal::Ended> abort(JobId id, StoredError why) override {
     if (fails-- > 0) {
       return Answer<JobJournal::Ended>::resolved(JournalError{JournalFault::disk_full, {}});
     }
     return MemoryJournal::abort(std::move(id), std::move(why));
+  }
+  Answer<JobJournal::Ended> fail(JobId id, Attempt attempt, StoredError error,
+                                 std::optional<std::chrono::milliseconds> retry_after) override {
+    auto answer = MemoryJournal::fail(id, attempt, std::move(error), retry_after);
+    if (forgets_dead) said(purge(id));
+    return answer;
+  }
+  Answer<JobJournal::Ended> drop_signal(std::string client, std::string name) override {
+    if (keeps_signals) {
+      return Answer<JobJournal::Ended>::resolved(JournalError{JournalFault::disk_full, {}});
+    }
+    return MemoryJournal::drop_signal(std::move(client), std::move(name));
   }
   Answer<std::optional<Started>> start(JobId id, heist::TaskPriority priority) override {
     started.push_back(id);
@@ -34,6 +46,8 @@ struct TestedJournal : MemoryJournal {
   }
 
   int fails = 0;
+  bool forgets_dead = false;   ///< as if it had no room for them
+  bool keeps_signals = false;  ///< that are to be dropped, as if the disk were full
   bool starts_at_once = false;
   bool is_full = false;        ///< first starts cannot be counted
   std::vector<JobId> started;  ///< in this order
@@ -45,7 +59,10 @@ struct TestedJournal : MemoryJournal {
       if (journal.is_full) throw std::runtime_error("the disk is full");
       said(journal.start(id, any_priority));
     }
-    void take_back() noexcept override { ADD_FAILURE(); }
+    void take_back() noexcept override {
+      std::erase(journal.started, id);
+      said(journal.release(id, first_attempt));
+    }
 
     TestedJournal& journal;
     const JobId id;

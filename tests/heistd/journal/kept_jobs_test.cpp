@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <heistd/job_restore.hpp>
 #include <heistd/prometheus_text.hpp>
+#include <numeric>
 
 #include "kept_jobs_fixture.hpp"
 
@@ -39,15 +40,28 @@ TEST_F(KeptJobs, run_when_the_job_begins_then_the_attempt_is_counted_before_its_
   EXPECT_EQ(said(journal.read_result(id, {0, 10})), "{\"sha256\":");
 }
 
-TEST_F(KeptJobs, queue_delay_when_most_jobs_wait_as_records_then_that_of_each_counts) {
+class KeptJobsFigures : public KeptJobs {
+ protected:
+  std::uint64_t count_starts(heist::TaskPriority priority) {
+    const auto all = figures_of(clients, &keeper).jobs;
+    const auto found = std::ranges::find_if(all, [priority](const JobFigures& jobs) {
+      return jobs.client == "anonymous" && jobs.priority == priority;
+    });
+    return std::reduce(found->queue_delay.starts.begin(), found->queue_delay.starts.end());
+  }
+};
+
+TEST_F(KeptJobsFigures, queue_delay_when_most_jobs_wait_as_records_then_that_of_each_counts) {
   post_many(200, "/jobs/digest");
   EXPECT_GT(clients.waiting_jobs(), 100U);
   while (clients.unfinished_jobs() > 0) run_all();
-  const auto all = figures_of(clients, &keeper).jobs;
-  const auto found = std::ranges::find_if(all, [](const JobFigures& jobs) {
-    return jobs.client == "anonymous" && jobs.priority == heist::TaskPriority::user_visible;
-  });
-  EXPECT_EQ(found->queue_delay.count(), 200U);
+  EXPECT_EQ(count_starts(heist::TaskPriority::user_visible), 200U);
+}
+
+TEST_F(KeptJobsFigures, queue_delay_when_the_job_still_runs_then_it_counts) {
+  ask("POST", "/jobs/compress?priority=background", std::string(1 << 20, 'x'));
+  while (anonymous.depths().at(0).running == 0) run_one();
+  EXPECT_EQ(count_starts(heist::TaskPriority::background), 1U);
 }
 
 TEST_F(KeptJobs, run_when_the_job_fails_then_the_journal_has_its_error) {
@@ -194,6 +208,26 @@ TEST_F(KeptJobs, put_when_another_one_takes_the_last_name_then_the_journal_has_t
   const auto signals = said(journal.signals());
   ASSERT_EQ(signals.size(), 1U);
   EXPECT_EQ(signals.front().name, "first");
+}
+
+TEST_F(KeptJobs, put_when_the_journal_keeps_a_signal_that_is_refused_then_that_failure_counts) {
+  fill_signals(anonymous, max_signals - 1);
+  journal.keeps_signals = true;
+  const auto put = begin("PUT", "/signals/second?priority=background");
+  fill_signals(anonymous, max_signals);
+  EXPECT_EQ(end(put).error(), "too_many_signals");
+  run_network();
+  EXPECT_EQ(keeper.failures().of(JournalFault::disk_full), 1U);
+}
+
+TEST_F(KeptJobs, pause_when_the_journal_keeps_a_signal_that_is_refused_then_that_failure_counts) {
+  fill_signals(anonymous, max_signals - 1);
+  journal.keeps_signals = true;
+  const auto pause = begin("POST", "/signals/second/pause");
+  fill_signals(anonymous, max_signals);
+  EXPECT_EQ(end(pause).error(), "too_many_signals");
+  run_network();
+  EXPECT_EQ(keeper.failures().of(JournalFault::disk_full), 1U);
 }
 
 TEST_F(KeptJobs, post_when_the_job_has_no_delay_then_a_drain_waits_for_its_end) {

@@ -142,6 +142,39 @@ TEST_F(RetriedJobs,
   EXPECT_EQ(anonymous.stats_of(heist::TaskPriority::background).done, 1U);
 }
 
+TEST_F(RetriedJobs, attempt_when_it_was_the_last_and_the_journal_has_no_room_then_the_job_is_dead) {
+  failures_left = 1;
+  journal.forgets_dead = true;
+  const auto id = post_kept("/jobs/own?max_attempts=1");
+  run_kept();
+  EXPECT_EQ(said(journal.find(id)), std::nullopt);
+  EXPECT_EQ(state_of(id), "dead");
+  EXPECT_EQ(described(id)["error"]["code"], "busy");
+  const auto& stats = anonymous.stats_of(heist::TaskPriority::user_visible);
+  EXPECT_EQ(stats.dead, 1U);
+  EXPECT_EQ(stats.aborted, 0U);
+}
+
+TEST_F(RetriedJobs, attempt_when_moved_while_it_runs_then_its_death_counts_where_it_started) {
+  failures_left = 1;
+  const auto id = post_kept("/jobs/own?max_attempts=1&priority=background");
+  run_to_its_end(id);
+  kept.set_priority(anonymous, *anonymous.jobs.find(id), heist::TaskPriority::user_blocking);
+  run_kept();
+  EXPECT_EQ(state_of(id), "dead");
+  EXPECT_EQ(anonymous.stats_of(heist::TaskPriority::background).dead, 1U);
+}
+
+TEST_F(RetriedJobs, restore_when_more_have_died_than_memory_keeps_then_all_count) {
+  const auto ids = post_many(limits.max_results + 2, "/jobs/digest?max_attempts=1");
+  for (const auto& id : ids) said(journal.start(id, any_priority));
+  ClientTable others({}, heist::TaskPriority::user_blocking, limits);
+  auto& other = **others.authenticate(std::nullopt);
+  JobService next(loop.scheduler(), network.get_executor(), &keeper);
+  EXPECT_EQ(restore_jobs(next, others, kinds).dead, ids.size());
+  EXPECT_EQ(other.stats_of(heist::TaskPriority::user_visible).dead, ids.size());
+}
+
 TEST_F(RetriedJobs, restore_then_dead_jobs_are_dead_and_a_waiting_one_has_its_last_error) {
   failures_left = 2;
   const auto dead = post_kept("/jobs/own?max_attempts=1");

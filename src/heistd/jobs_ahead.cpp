@@ -1,0 +1,72 @@
+#include <heistd/jobs_ahead.hpp>
+#include <utility>
+
+namespace heistd {
+
+JobsAhead::Asking::Asking(std::shared_ptr<JobsAhead> all, TimePoint runnable_at) noexcept
+    : all_(std::move(all)), runnable_at_(runnable_at) {
+  enter();
+}
+
+void JobsAhead::Asking::enter() noexcept {
+  if (state_ == State::delayed) {
+    all_->delayed_.insert(*this);
+    return;
+  }
+  ++all_->asking_;
+  if (state_ == State::asked) return;
+  ++all_->unheard_;
+  resumes_ = all_->resumes_;
+  if (was_paused_) ++all_->maybe_held_;
+}
+
+void JobsAhead::Asking::leave() noexcept {
+  if (state_ == State::delayed) {
+    all_->delayed_.erase(Delayed::s_iterator_to(*this));
+    return;
+  }
+  --all_->asking_;
+  if (state_ == State::asked) return;
+  --all_->unheard_;
+  was_paused_ = was_paused_ || resumes_ < all_->resumes_;
+  if (was_paused_) --all_->maybe_held_;
+}
+
+void JobsAhead::Asking::become(State state) noexcept {
+  leave();
+  state_ = state;
+  enter();
+}
+
+void JobsAhead::Asking::note_asked() noexcept { become(State::asked); }
+
+void JobsAhead::Asking::move(std::shared_ptr<JobsAhead> to) noexcept {
+  leave();
+  all_ = std::move(to);
+  enter();
+}
+
+void JobsAhead::Held::move(std::shared_ptr<JobsAhead> to) noexcept {
+  --all_->held_;
+  all_ = std::move(to);
+  ++all_->held_;
+}
+
+bool JobsAhead::any_asking(TimePoint now) noexcept {
+  end_delays(now);
+  return asking_ > 0;
+}
+
+void JobsAhead::end_delays(TimePoint now) noexcept {
+  while (!delayed_.empty() && delayed_.begin()->runnable_at_ <= now) {
+    delayed_.begin()->become(Asking::State::posted);
+  }
+}
+
+void JobsAhead::note_resume(TimePoint now) noexcept {
+  end_delays(now);
+  ++resumes_;
+  maybe_held_ = unheard_;
+}
+
+}  // namespace heistd

@@ -1,0 +1,150 @@
+// Jobs of a journal that come as a pause ends: those that it has held back are before them.
+#include <gmock/gmock.h>
+
+#include <algorithm>
+#include <heistd/waiting_jobs.hpp>
+#include <vector>
+
+#include "kept_jobs_fixture.hpp"
+
+namespace heistd {
+namespace {
+
+using testing::ElementsAre;
+using testing::ElementsAreArray;
+
+constexpr auto batch = WaitingJobs::most_posted;
+
+class JobsAfterPauses : public KeptJobs {
+ protected:
+  void pause() { kept.set_pause(anonymous, *kinds.find("digest"), true); }
+  void resume() { kept.set_pause(anonymous, *kinds.find("digest"), false); }
+  /// The network hears of this job right after it has ended the pause, and before all else.
+  JobId post_as_the_pause_ends(std::string_view target = "/jobs/digest") {
+    const auto accepted = begin("POST", target, "bytes");
+    resume();
+    const auto answered = answer(std::get<Reply>(std::get<Storing>(accepted).then()));
+    return answered.header("Location").substr(std::string_view("/jobs/").size());
+  }
+  /// One after another, as soon as they may.
+  std::vector<JobId> start_all(std::size_t jobs) {
+    for (int turn = 0; turn < 100 && journal.started.size() < jobs; ++turn) run_all();
+    return journal.started;
+  }
+};
+
+class JobsAtOnceAfterPauses : public JobsAfterPauses {
+ protected:
+  JobsAtOnceAfterPauses() { journal.starts_at_once = true; }
+};
+
+// Rule: JRN-5
+TEST_F(JobsAfterPauses, resume_when_held_ones_are_being_read_then_a_new_job_starts_behind_them) {
+  const auto held = post_kept("/jobs/digest");
+  pause();
+  run_kept();
+  const auto fresh = post_as_the_pause_ends();
+  EXPECT_THAT(start_all(2), ElementsAre(held, fresh));
+}
+
+// Rule: JRN-5
+TEST_F(JobsAfterPauses, resume_when_more_than_a_batch_is_held_then_a_new_job_starts_behind_them) {
+  post_many(batch, "/jobs/digest");
+  auto ids = post_many(batch, "/jobs/digest?priority=background");
+  pause();
+  run_kept();
+  ASSERT_EQ(anonymous.held.size(), 2 * batch);
+  ids.push_back(post_as_the_pause_ends("/jobs/digest?priority=background"));
+  auto started = start_all(2 * batch + 1);
+  std::erase_if(started, [&](const JobId& id) { return std::ranges::count(ids, id) == 0; });
+  EXPECT_THAT(started, ElementsAreArray(ids));
+}
+
+// Rule: JRN-5
+TEST_F(JobsAfterPauses, resume_when_more_than_a_batch_is_held_then_records_start_behind_them) {
+  post_many(batch, "/jobs/digest");
+  auto ids = post_many(batch, "/jobs/digest?priority=background");
+  pause();
+  ids.push_back(post_kept("/jobs/digest?priority=background"));
+  run_kept();
+  ASSERT_EQ(anonymous.held.size(), 2 * batch);
+  resume();
+  kept.post_waiting(anonymous);
+  auto started = start_all(2 * batch + 1);
+  std::erase_if(started, [&](const JobId& id) { return std::ranges::count(ids, id) == 0; });
+  EXPECT_THAT(started, ElementsAreArray(ids));
+}
+
+// Rule: JRN-5
+TEST_F(JobsAfterPauses, resume_when_held_ones_were_moved_then_a_new_job_starts_behind_them) {
+  const auto held = post_kept("/jobs/digest?priority=background");
+  pause();
+  run_kept();
+  EXPECT_EQ(ask("PUT", "/jobs/" + held + "?priority=user-blocking").status, 200U);
+  const auto fresh = post_as_the_pause_ends("/jobs/digest?priority=user-blocking");
+  EXPECT_THAT(start_all(2), ElementsAre(held, fresh));
+}
+
+TEST_F(JobsAfterPauses, resume_when_others_are_held_then_a_job_of_another_priority_need_not_wait) {
+  post_kept("/jobs/digest?priority=background");
+  pause();
+  run_kept();
+  const auto fresh = post_as_the_pause_ends();
+  EXPECT_EQ(anonymous.waiting.find(fresh), nullptr);
+}
+
+// Rule: JRN-5
+TEST_F(JobsAfterPauses, resume_when_an_agent_has_just_held_one_then_a_new_job_starts_behind_it) {
+  const auto held = post_kept("/jobs/digest");
+  pause();
+  loop.run_until_idle();
+  const auto fresh = post_as_the_pause_ends();
+  EXPECT_THAT(start_all(2), ElementsAre(held, fresh));
+}
+
+// Rule: JRN-5
+TEST_F(JobsAfterPauses, resume_when_one_was_held_at_its_start_then_a_new_job_starts_behind_it) {
+  const auto held = post_kept("/jobs/digest");
+  loop.run_until_idle();
+  pause();
+  step_network();  // it has asked for its start, and its agent has not heard the answer
+  const auto fresh = post_as_the_pause_ends();
+  EXPECT_THAT(start_all(2), ElementsAre(held, fresh));
+}
+
+// Rule: JRN-5
+TEST_F(JobsAfterPauses, resume_when_an_agent_comes_to_one_later_then_it_starts_and_then_a_new_job) {
+  const auto posted = post_kept("/jobs/digest");
+  pause();
+  const auto fresh = post_as_the_pause_ends();
+  EXPECT_THAT(start_all(2), ElementsAre(posted, fresh));
+}
+
+// Rule: JRN-5
+TEST_F(JobsAtOnceAfterPauses, resume_when_an_agent_has_just_held_one_then_a_new_job_comes_behind) {
+  const auto held = post_kept("/jobs/digest");
+  pause();
+  loop.run_until_idle();
+  const auto fresh = post_as_the_pause_ends();
+  EXPECT_THAT(start_all(2), ElementsAre(held, fresh));
+}
+
+// Rule: JRN-5
+TEST_F(JobsAtOnceAfterPauses, resume_when_an_agent_comes_to_one_later_then_a_new_job_comes_behind) {
+  const auto posted = post_kept("/jobs/digest");
+  pause();
+  const auto fresh = post_as_the_pause_ends();
+  EXPECT_THAT(start_all(2), ElementsAre(posted, fresh));
+}
+
+TEST_F(JobsAtOnceAfterPauses, resume_when_one_runs_then_a_new_job_need_not_wait_for_it) {
+  ask("POST", "/jobs/compress", std::string(1 << 20, 'x'));
+  loop.run_one();
+  kept.set_pause(anonymous, *kinds.find("compress"), true);
+  kept.set_pause(anonymous, *kinds.find("compress"), false);
+  const auto fresh = post_kept("/jobs/compress");
+  EXPECT_EQ(anonymous.waiting.find(fresh), nullptr);
+}
+
+}  // namespace
+}  // namespace heistd
