@@ -246,7 +246,7 @@ class JobService {
   [[nodiscard]] static bool is_behind_others(const Client& client, heist::TaskPriority priority);
   static void enter_asking(Client& client, Job& job);
   static void leave_asking(Client& client, Job& job) noexcept;
-  void start_at_once(Client& client, Job& job, const std::shared_ptr<AtOnce>& at_once,
+  void start_at_once(Client& client, Job& job, std::shared_ptr<AtOnce> at_once,
                      const Parameters& parameters, JobStart& start);
   static void hear_of_first_start(Job& job) noexcept;
 

@@ -282,7 +282,7 @@ void JobService::tell_retry(Client& client, const Job& job, const JobFailure& wh
                   times](const std::optional<StoredJob>& stored) {
                    const auto failed = find_run(client, id, run);
                    if (!failed) return;
-                   if (is_shared() && !(stored && stored->state == StoredState::dead)) {
+                   if (is_shared() && (!stored || stored->state != StoredState::dead)) {
                      hear_of(client, *failed, stored);
                    } else if (stored && stored->state == StoredState::queued) {
                      try_again(client, *failed, *stored);
