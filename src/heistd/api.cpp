@@ -170,7 +170,7 @@ Result<Api::Step> Api::show_job(const Route& route, const Target& target, Client
       return show_stored(stored, patience, client);
     }));
   }
-  return std::visit([](auto&& outcome) { return Step(std::move(outcome)); },
+  return std::visit([](auto outcome) { return Step(std::move(outcome)); },
                     show_job(std::move(job), patience, client));
 }
 

@@ -179,7 +179,8 @@ Api::Outcome Api::begin_some(const std::shared_ptr<Bulk>& bulk) {
   if (bulk->next < last) return later(bulk, &Api::begin_some);
   if (!bulk->last_abort) return end_bulk(bulk);
   // A kill of the server must not bring about what is told as refused.
-  return storing(*bulk->last_abort, [this, bulk](auto) -> Outcome { return end_bulk(bulk); });
+  return storing(*bulk->last_abort,
+                 [this, bulk](const auto&) -> Outcome { return end_bulk(bulk); });
 }
 
 void Api::begin_one(Bulk& bulk, std::size_t index) {

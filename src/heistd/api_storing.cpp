@@ -107,7 +107,7 @@ Api::Outcome Api::not_begun(Client& client, const JobId& id, const Refusal& refu
   const auto why = aborted_because("the server had no room for the job");
   keeper.abort(id, why);  // again and again, if the journal cannot have it now
   return storing(keeper.journal().abort(id, why),
-                 [refusal](auto) -> Outcome { return make_reply(refusal); });
+                 [refusal](const auto&) -> Outcome { return make_reply(refusal); });
 }
 
 /// The answer when a key stands for a job already. Only the first request waits for its end without
@@ -170,12 +170,13 @@ Api::Outcome Api::with_ended(const StoredJob& stored, Client& client,
   if (stored.state != StoredState::done) {
     return then(service_.restore_finished(client, *kind, stored, nullptr));
   }
-  return storing(service_.keeper()->journal().read_result(stored.id, {0, stored.result_bytes}),
-                 [this, stored, kind, &client, then](const std::string& bytes) -> Outcome {
-                   auto result = std::make_shared<const JobResult>(
-                       from_stored(stored.result_description, bytes));
-                   return then(service_.restore_finished(client, *kind, stored, std::move(result)));
-                 });
+  return storing(
+      service_.keeper()->journal().read_result(stored.id, {0, stored.result_bytes}),
+      [this, stored, kind, &client, then = std::move(then)](const std::string& bytes) -> Outcome {
+        auto result =
+            std::make_shared<const JobResult>(from_stored(stored.result_description, bytes));
+        return then(service_.restore_finished(client, *kind, stored, std::move(result)));
+      });
 }
 
 std::optional<Refusal> Api::note_key(const RequestHead& head, Upload& upload) const {
@@ -238,7 +239,7 @@ Result<Api::Step> Api::store_erasure(const Route& route, Client& client) {
     return Step(purge(job->id, client, [job] { return job_reply(200, *job); }));
   }
   return Step(storing(journal.abort(job->id, aborted_because(job_deleted)),
-                      [this, job, &client](auto) -> Outcome {
+                      [this, job, &client](const auto&) -> Outcome {
                         // As the server ends, only the journal may know the job by now.
                         if (!service_.find(client, job->id))
                           return describe_stored(job->id, client);

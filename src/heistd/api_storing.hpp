@@ -59,7 +59,7 @@ Storing Api::storing(const heist::Promise<JournalResult<T>>& answer, Then then) 
 template <class Then>
 Storing Api::find_stored(const JobId& id, Client& client, Then then) {
   return storing(service_.keeper()->journal().find(id),
-                 [&client, then](const std::optional<StoredJob>& job) -> Outcome {
+                 [&client, then = std::move(then)](const std::optional<StoredJob>& job) -> Outcome {
                    if (job && job->client == client.name) return then(*job);
                    return make_reply(no_such_job());
                  });

@@ -90,7 +90,7 @@ Unsent unsent_of(const std::string& head, const Body& body) {
   add_text(body.before);
   if (body.shared) std::ranges::for_each(*body.shared, add_text);
   add_text(body.after);
-  return Unsent(std::move(buffers));
+  return Unsent(buffers);
 }
 
 std::optional<Refusal> refusal_of(const boost::beast::error_code& error) {

@@ -49,6 +49,7 @@ class Endeavour : public std::enable_shared_from_this<Endeavour> {
   [[nodiscard]] bool is_closed() const noexcept { return keeper_.is_closed(); }
 
  private:
+  // NOLINTNEXTLINE(bugprone-exception-escape): a timer that is set anew has no error to throw.
   void go_later() noexcept {
     let_go();
     timer_.expires_after(retry_pause);

@@ -32,7 +32,7 @@ OutOfMemory no_memory() noexcept {
 }
 
 /// The blocks that a result shares with replies, if it has any.
-SharedBlocks& blocks_of(JobResult& result) noexcept {
+SharedBlocks& blocks_of(JobResult& result) {
   if (auto* const bytes = std::get_if<BytesResult>(&result)) return bytes->data;
   return std::get<JsonResult>(result).text.shared;
 }

@@ -244,7 +244,7 @@ void JobService::post(Client& client, Job& job, const JobRequest& request, Block
                  job.group,      request.delay,  job.runnable_at,    job.progress,
                  runnable_,      job.kind_pause, client.start_delays};
   if (at_once) {
-    start_at_once(client, job, at_once, request.parameters, start);
+    start_at_once(client, job, std::move(at_once), request.parameters, start);
   } else if (keeper_ != nullptr || by_turns_ || mine.posted) {
     mine.upload = std::move(body);
     put_gate(client, job, request.parameters, start);

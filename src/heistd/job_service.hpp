@@ -249,7 +249,7 @@ class JobService {
   static void enter_asking(Client& client, Job& job);
   static void hold_those_at_once(Client& client);
   static void leave_at_once(Client& client, Job& job) noexcept;
-  void start_at_once(Client& client, Job& job, const std::shared_ptr<AtOnce>& at_once,
+  void start_at_once(Client& client, Job& job, std::shared_ptr<AtOnce> at_once,
                      const Parameters& parameters, JobStart& start);
   static void hear_of_first_start(Client& client, Job& job) noexcept;
 

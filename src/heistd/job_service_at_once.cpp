@@ -58,7 +58,7 @@ std::shared_ptr<JobService::AtOnce> JobService::take_at_once(const Client& clien
 }
 
 /// Errors: std::bad_alloc; whatever the kind throws.
-void JobService::start_at_once(Client& client, Job& job, const std::shared_ptr<AtOnce>& at_once,
+void JobService::start_at_once(Client& client, Job& job, std::shared_ptr<AtOnce> at_once,
                                const Parameters& parameters, JobStart& start) {
   auto& mine = *job.unfinished;
   start.work = job.kind.make_work({job.kind, std::move(at_once->upload), parameters, start.signal,
@@ -68,13 +68,13 @@ void JobService::start_at_once(Client& client, Job& job, const std::shared_ptr<A
   mine.first = std::make_shared<FirstStart>(std::move(at_once->attempt));
   start.first = mine.first;
   auto leave = heist::Promise<void>::with_resolver();
-  heist::async_wait(
-      leave.promise,
-      asio::bind_executor(network_, [this, &client, at_once](const std::exception_ptr& /*none*/) {
-        at_once->place.reset();
-        at_once->posted.reset();
-        post_waiting(client);
-      }));
+  heist::async_wait(leave.promise,
+                    asio::bind_executor(network_, [this, &client, at_once = std::move(at_once)](
+                                                      const std::exception_ptr& /*none*/) {
+                      at_once->place.reset();
+                      at_once->posted.reset();
+                      post_waiting(client);
+                    }));
   start.place = JobLeave{std::move(leave.resolver)};
 }
 

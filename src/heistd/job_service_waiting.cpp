@@ -258,6 +258,7 @@ void JobService::log_dropped(const Dropping& batch, const WaitingJob& job) noexc
 
 /// The journal has ended the job already, and knows more of it than the record does. False: there
 /// is no memory to ask it.
+// NOLINTNEXTLINE(bugprone-exception-escape): lines are made shared, so one can be shared again.
 bool JobService::ask_about_dropped(const Dropping& batch, const WaitingJob& job) noexcept {
   if (!batch.unanswered) return false;
   try {

@@ -37,7 +37,7 @@ void check_names(const Kind& kind) {
 void KindTable::add(Kind kind) {
   check_names(kind);
   const auto name = kind.name;
-  if (!kinds_.try_emplace(name, std::move(kind)).second) {
+  if (!kinds_.emplace(name, std::move(kind)).second) {
     refuse("there are two kinds of the name " + name);
   }
 }

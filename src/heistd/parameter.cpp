@@ -69,7 +69,7 @@ std::size_t held_bytes(const Parameters& parameters) noexcept {
   constexpr std::size_t added = 64;  // by the map and the allocator, for each
   std::size_t bytes = 0;
   for (const auto& [name, value] : parameters) {
-    bytes += sizeof(name) + name.capacity() + sizeof(value) + value.capacity() + added;
+    bytes += sizeof(Parameters::value_type) + name.capacity() + value.capacity() + added;
   }
   return bytes;
 }

@@ -135,7 +135,7 @@ void Server::watch_threads() {
 void Server::open_shared_journal() {
   if (options_.journal.empty()) return;
   const auto tell = [this](auto step) {
-    asio::post(io_, [this, step] {
+    asio::post(io_, [this, step = std::move(step)] {
       if (claimer_) step(*claimer_);
     });
   };

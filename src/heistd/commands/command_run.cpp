@@ -163,6 +163,7 @@ void CommandRun::finish_when_read() {
   if (end_ && !out_.is_open() && !err_.is_open()) finish();
 }
 
+// NOLINTNEXTLINE(bugprone-exception-escape): a timer that is cancelled has no error to throw.
 void CommandRun::finish() noexcept {
   if (std::exchange(finished_, true)) return;
   try {

@@ -38,7 +38,7 @@ std::vector<std::string> environment_for(const heist::jobs::detail::JobCore& job
   variables.push_back("HEISTD_JOB_ID=" + job.id);
   variables.push_back("HEISTD_ATTEMPT=" + std::to_string(job.attempt));
   for (const auto& [name, value] : job.parameters) {
-    variables.push_back("HEISTD_PARAM_" + name + "=" + value);
+    variables.emplace_back("HEISTD_PARAM_").append(name).append("=").append(value);
   }
   return variables;
 }

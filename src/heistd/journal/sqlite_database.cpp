@@ -32,7 +32,8 @@ JournalFault fault_of(int code, int system_error) noexcept {
 /// those of a commit: all that is written here goes to the log, and its file knows.
 int error_of_write(::sqlite3* connection) noexcept {
   ::sqlite3_file* log = nullptr;
-  ::sqlite3_file_control(connection, "main", SQLITE_FCNTL_JOURNAL_POINTER, &log);
+  ::sqlite3_file_control(connection, "main", SQLITE_FCNTL_JOURNAL_POINTER,
+                         static_cast<void*>(&log));
   int error = 0;
   if (log != nullptr && log->pMethods != nullptr) {
     log->pMethods->xFileControl(log, SQLITE_FCNTL_LAST_ERRNO, &error);

@@ -176,7 +176,8 @@ void PostgresConnection::lose(PostgresError error) {
   events_.on_lost(std::move(error));
 }
 
-void PostgresConnection::close() {
+// NOLINTNEXTLINE(bugprone-exception-escape): a timer that is cancelled has no error to throw.
+void PostgresConnection::close() noexcept {
   is_closed_ = true;
   resolver_.cancel();
   timer_.cancel();

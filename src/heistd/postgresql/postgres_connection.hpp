@@ -49,7 +49,7 @@ class PostgresConnection : public std::enable_shared_from_this<PostgresConnectio
   /// Ends it as if it had been lost.
   void lose(PostgresError error);
   /// Calls nothing any more.
-  void close();
+  void close() noexcept;
 
  private:
   using Wait = boost::asio::posix::stream_descriptor::wait_type;

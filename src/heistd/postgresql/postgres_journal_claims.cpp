@@ -70,7 +70,7 @@ std::optional<JobJournal::Started> PostgresJournal::start_claimed(const JobId& i
 }
 
 JobJournal::Answer<std::vector<ClaimedJob>> PostgresJournal::claim(ClaimWish wish) {
-  return answer<std::vector<ClaimedJob>>([this, wish = std::move(wish)](auto resolver) {
+  return answer<std::vector<ClaimedJob>>([this, wish = std::move(wish)](const auto& resolver) {
     if (!lease_.holds() || claims_ended_) return resolver->resolve(std::vector<ClaimedJob>());
     unclaimed_.begin_claim();
     requests_.ask(PostgresRequests::Other{

@@ -36,7 +36,7 @@ JobJournal::Answer<T> PostgresJournal::end_attempt(JobId id, Attempt attempt, As
         const HeldJob job = *held;
         held->is_ending = true;
         unstarted_.erase(id);
-        ask(job, [this, id, attempt, resolver](JournalResult<T> ended) {
+        ask(job, [this, id, attempt, resolver = std::move(resolver)](JournalResult<T> ended) {
           if (ended) held_.remove(id, attempt);
           if (ended && *ended == Effect::late) count_late();
           resolver->resolve(std::move(ended));
@@ -60,7 +60,8 @@ JobJournal::Answer<Ended> PostgresJournal::complete(JobId id, Attempt attempt,
       std::move(id), attempt,
       [this, result = std::move(result)](const HeldJob& job, auto done) mutable {
         requests_.ask(PostgresRequests::Completion{
-            job, std::move(result), [done](PostgresRequests::Result<bool> is_stored) {
+            job, std::move(result),
+            [done = std::move(done)](PostgresRequests::Result<bool> is_stored) {
               is_stored ? done(Ended(effect_of(*is_stored)))
                         : done(journal_error(is_stored.error()));
             }});
@@ -103,8 +104,9 @@ JobJournal::Answer<T> PostgresJournal::end_by(JobId id, Attempt attempt, Make ma
           return make(job, again || job.is_ending);
         };
         requests_.ask(PostgresRequests::Other{
-            std::move(call),
-            [done, read](const PostgresResult& result) { done(read_answer(result, read)); }});
+            std::move(call), [done = std::move(done), read](const PostgresResult& result) {
+              done(read_answer(result, read));
+            }});
       });
 }
 
