@@ -53,7 +53,8 @@ class Client {
   KindPauses kind_pauses;
   /// That start at once, as long as the network does not know whether they have.
   std::list<Job*> at_once;
-  std::list<Job*> held;  ///< posted ones that may not start now, in the order of their turns
+  std::list<Job*> held;      ///< posted ones that may not start now, in the order of their turns
+  bool starts_held = false;  ///< some of these are to start as soon as there is memory
   Verdicts verdicts;
   std::array<LevelStats, 3> stats;
   /// By the priority at the start. Agents count there.

@@ -351,6 +351,8 @@ class JobService {
   void follow(Client& client, const Job& job, const heist::Promise<JobEnd>& end);
   void set_pause(Client& client, Pause& pause, bool on);
   static void hold_at_start(Job& job) noexcept;
+  [[nodiscard]] bool must_be_held_too(Job& job) const noexcept;
+  void start_some_held(Client& client);
   void note_posted_anew(Client& client, Job& job);
   void hold(Client& client, Job& job, std::shared_ptr<JobRun> run);
   void hold_at_gate(Client& client, Job& job, const std::shared_ptr<Opening>& opening);

@@ -168,12 +168,22 @@ std::shared_ptr<Job> JobService::waiting_for(Client& client, const Opening& open
   return waits ? std::move(job) : nullptr;
 }
 
+/// The job asks for its start. Another one that a pause has held back was posted before it, and is
+/// behind it now (JRN-5). Who claims jobs of a shared queue gives these back instead.
+bool JobService::must_be_held_too(Job& job) const noexcept {
+  auto& asking = job.unfinished->asking;
+  if (!asking) return false;
+  const bool is_behind = asking->is_behind_held();
+  asking->note_asked();
+  return is_behind && keeper_ != nullptr && !is_shared();
+}
+
 /// The job takes a place among those of its client that run, and then one among those that start.
 /// If it has to wait for the first one, others of its priority need not.
 void JobService::ask_to_run(Client& client, const std::shared_ptr<Opening>& opening) {
   const auto job = waiting_for(client, *opening);
   if (!job) return;
-  if (job->unfinished->asking) job->unfinished->asking->note_asked();
+  if (must_be_held_too(*job)) return hold_at_start(*job);
   const auto start = [this, &client, opening] {
     const auto asking = waiting_for(client, *opening);
     if (!asking) return;

@@ -28,8 +28,9 @@ Result<std::shared_ptr<SignalGroup>> JobService::set_pause(Client& client, std::
 void JobService::set_pause(Client& client, Pause& pause, bool on) {
   const bool was_on = pause.is_on();
   pause.set(on);
-  if (is_shared() || was_on == on) return;
+  if (is_shared()) return;
   if (on) return hold_those_at_once(client);
+  if (!was_on) return;
   for (const auto& [key, line] : client.waiting.lines()) {
     if (line->is_under(pause)) line->ahead.note_resume(Clock::now());
   }
@@ -81,8 +82,19 @@ void JobService::put_in_held(Client& client, Job& job) {
   start_held(client);
 }
 
-/// A batch of the jobs that may start now; the others follow in later steps.
+/// Those that may start now. Without memory they stay held, and it goes on soon.
 void JobService::start_held(Client& client) {
+  try {
+    client.starts_held = false;
+    start_some_held(client);
+  } catch (const std::bad_alloc&) {
+    client.starts_held = true;
+    wake_soon(client);
+  }
+}
+
+/// A batch of them; the others follow in later steps.   Errors: std::bad_alloc.
+void JobService::start_some_held(Client& client) {
   auto left = jobs_at_a_time;
   for (auto place = client.held.begin(); place != client.held.end() && left > 0;) {
     Job& job = **place++;
@@ -108,12 +120,14 @@ void JobService::note_posted_anew(Client& client, Job& job) {
   post_waiting(client);
 }
 
+/// Errors: std::bad_alloc; the job is still held then.
 void JobService::start_again(Client& client, Job& job) {
   auto& mine = *job.unfinished;
+  if (keeper_ != nullptr) start_later(client, job, {});
   const auto place = *std::exchange(mine.place_in_held, std::nullopt);
   client.held.erase(place);
   const auto run = std::move(mine.held_run);
-  if (keeper_ != nullptr) return start_later(client, job, {});
+  if (keeper_ != nullptr) return;
   mine.held.reset();
   try {
     if (const auto start = std::exchange(mine.held_start, {})) return start();

@@ -110,6 +110,7 @@ void JobService::stop_run(Client& client, Job& job) {
   mine.held_start = nullptr;
   if (mine.place_in_held) client.held.erase(*std::exchange(mine.place_in_held, std::nullopt));
   mine.asking.reset();
+  mine.held.reset();
   count_anew(job, job.runnable_at);
 }
 

@@ -28,7 +28,7 @@ void JobsAhead::Asking::leave() noexcept {
   --all_->asking_;
   if (state_ == State::asked) return;
   --all_->unheard_;
-  was_paused_ = was_paused_ || resumes_ < all_->resumes_;
+  was_paused_ = is_maybe_held();
   if (was_paused_) --all_->maybe_held_;
 }
 
@@ -66,6 +66,7 @@ void JobsAhead::end_delays(TimePoint now) noexcept {
 void JobsAhead::note_resume(TimePoint now) noexcept {
   end_delays(now);
   ++resumes_;
+  some_were_held_ = held_ > 0 || (some_were_held_ && maybe_held_ > 0);
   maybe_held_ = unheard_;
 }
 

@@ -30,6 +30,11 @@ class JobsAhead {
 
     /// It has asked: its agent has not held it back.
     void note_asked() noexcept;
+    /// It was posted before a pause ended, and may be one that others were before, which this pause
+    /// has held back.
+    [[nodiscard]] bool is_behind_held() const noexcept {
+      return state_ == State::posted && is_maybe_held() && all_->some_were_held_;
+    }
     /// It is of another line from now on.
     void move(std::shared_ptr<JobsAhead> to) noexcept;
     [[nodiscard]] const std::shared_ptr<JobsAhead>& all() const noexcept { return all_; }
@@ -41,6 +46,9 @@ class JobsAhead {
     void enter() noexcept;
     void leave() noexcept;
     void become(State state) noexcept;
+    [[nodiscard]] bool is_maybe_held() const noexcept {
+      return was_paused_ || resumes_ < all_->resumes_;
+    }
 
     std::shared_ptr<JobsAhead> all_;
     const TimePoint runnable_at_;
@@ -53,7 +61,10 @@ class JobsAhead {
   /// A job that is held back, until it is posted anew.
   class Held {
    public:
-    explicit Held(std::shared_ptr<JobsAhead> all) noexcept : all_(std::move(all)) { ++all_->held_; }
+    explicit Held(std::shared_ptr<JobsAhead> all) noexcept : all_(std::move(all)) {
+      ++all_->held_;
+      all_->some_were_held_ = true;
+    }
     Held(const Held&) = delete;
     Held& operator=(const Held&) = delete;
     ~Held() { --all_->held_; }
@@ -95,6 +106,7 @@ class JobsAhead {
   std::size_t unheard_ = 0;     ///< of these, of which the network has not heard
   std::size_t maybe_held_ = 0;  ///< of these, that were posted before a pause ended
   std::size_t held_ = 0;
+  bool some_were_held_ = false;  ///< by the pause before which these were posted, or since it ended
   std::uint64_t resumes_ = 0;
 };
 

@@ -8,6 +8,9 @@
 namespace heistd {
 namespace {
 
+/// So few lines may be unused.
+constexpr std::size_t few_lines = 16;
+
 WaitingJob::Id bits_of(const JobId& id) noexcept {
   return std::bit_cast<WaitingJob::Id>(from_hex<sizeof(WaitingJob::Id)>(id));
 }
@@ -54,6 +57,10 @@ std::shared_ptr<JobLine> WaitingJobs::line_of(const std::string& signal_name,
                                               const std::shared_ptr<JobCounts>& counts,
                                               const Kind& kind,
                                               const std::shared_ptr<const Pause>& kind_pause) {
+  if (lines_.size() >= 2 * lines_in_use_ + few_lines) {
+    drop_unused_lines();
+    lines_in_use_ = lines_.size();
+  }
   auto& line = lines_[{group.get(), fixed, &kind}];
   if (!line) line = std::make_shared<JobLine>(signal_name, group, fixed, counts, kind, kind_pause);
   return line;

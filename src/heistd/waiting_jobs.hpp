@@ -228,6 +228,7 @@ class WaitingJobs {
 
   using LineKey = std::tuple<const SignalGroup*, std::optional<heist::TaskPriority>, const Kind*>;
   using Lines = std::map<LineKey, std::shared_ptr<JobLine>>;
+  /// At most twice as many as have been in use at a time, and a few.
   [[nodiscard]] const Lines& lines() const noexcept { return lines_; }
   void drop_unused_lines() noexcept;
   /// Jobs of this priority, and of more urgent ones, that are posted and have no place yet among
@@ -258,7 +259,8 @@ class WaitingJobs {
   std::size_t with_job_ = 0;
   Followers followers_;
   Lines lines_;
-  Timed timed_;  ///< that are delayed, or may expire, and are not being read
+  std::size_t lines_in_use_ = 0;  ///< when unused ones were dropped the last time for a new one
+  Timed timed_;                   ///< that are delayed, or may expire, and are not being read
   std::uint64_t last_turn_ = 0;
 };
 

@@ -5,6 +5,7 @@
 #include <heistd/waiting_jobs.hpp>
 #include <vector>
 
+#include "heistd/no_memory.hpp"
 #include "kept_jobs_fixture.hpp"
 
 namespace heistd {
@@ -32,6 +33,42 @@ class JobsAfterPauses : public KeptJobs {
     return journal.started;
   }
 };
+
+// Rule: JRN-5
+TEST_F(JobsAfterPauses, resume_when_agents_have_held_some_then_the_others_start_behind_them) {
+  const auto ids = post_many(3, "/jobs/digest");
+  pause();
+  loop.run_one();
+  resume();
+  EXPECT_EQ(start_all(3), ids);
+}
+
+// Rule: JRN-5
+TEST_F(JobsAfterPauses, pause_when_a_record_is_being_read_then_it_waits) {
+  auto job = new_job(1);
+  job.client = anonymous.name;
+  said(journal.submit(job));
+  kept.restore(anonymous, *kinds.find("digest"), stored(job.id));
+  kept.post_waiting(anonymous);
+  pause();
+  run_network();
+  EXPECT_EQ(anonymous.jobs.find(job.id), nullptr);
+  resume();
+  EXPECT_THAT(start_all(1), ElementsAre(job.id));
+}
+
+TEST_F(JobsAfterPauses, resume_without_memory_then_those_that_are_held_start_with_the_next_event) {
+  const auto held = post_kept("/jobs/digest");
+  pause();
+  run_kept();
+  {
+    const NoMemory none(0);
+    resume();
+  }
+  ASSERT_EQ(anonymous.held.size(), 1U);
+  kept.post_waiting(anonymous);  // as another job starts or ends
+  EXPECT_THAT(start_all(1), ElementsAre(held));
+}
 
 class JobsAtOnceAfterPauses : public JobsAfterPauses {
  protected:
@@ -135,6 +172,18 @@ TEST_F(JobsAtOnceAfterPauses, resume_when_an_agent_comes_to_one_later_then_a_new
   pause();
   const auto fresh = post_as_the_pause_ends();
   EXPECT_THAT(start_all(2), ElementsAre(posted, fresh));
+}
+
+// Rule: JRN-5
+TEST_F(JobsAtOnceAfterPauses,
+       resume_when_agents_come_to_all_later_then_those_that_ask_come_behind) {
+  auto ids = post_many(2, "/jobs/digest");
+  journal.starts_at_once = false;
+  ids.push_back(post_kept("/jobs/digest"));
+  ids.push_back(post_kept("/jobs/digest"));
+  pause();
+  resume();
+  EXPECT_EQ(start_all(4), ids);
 }
 
 TEST_F(JobsAtOnceAfterPauses, resume_when_one_runs_then_a_new_job_need_not_wait_for_it) {

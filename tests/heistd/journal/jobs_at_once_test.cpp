@@ -75,6 +75,14 @@ TEST_F(JobsAtOnce, run_when_one_of_its_priority_asks_then_a_job_comes_behind_tha
   EXPECT_EQ(journal.started, ids);
 }
 
+TEST_F(JobsAtOnce, run_when_each_has_a_signal_of_its_own_then_few_lines_are_kept) {
+  for (int i = 0; i < 100; ++i) {
+    post_kept("/jobs/digest?signal=s" + std::to_string(i));
+    run_kept();
+  }
+  EXPECT_LT(anonymous.waiting.lines().size(), 50U);
+}
+
 TEST_F(JobsAtOnce, run_when_only_less_urgent_jobs_ask_then_a_job_need_not) {
   post_many(2 * most_at_once, "/jobs/digest?priority=background");
   EXPECT_EQ(count_that_start_at_once(1), 1U + most_at_once);

@@ -91,6 +91,24 @@ TEST_F(SharedJobs, kind_when_paused_as_its_job_is_about_to_start_then_the_claim_
   EXPECT_GT(claims, 0);  // its agent may have another job
 }
 
+TEST_F(SharedJobs, kind_when_a_held_job_is_waited_for_then_it_starts_when_it_is_claimed_anew) {
+  claim(1);
+  shared.post_waiting(anonymous);
+  run_network();
+  anonymous.jobs.find(id_of(1))->on_finished.emplace_back([] {});
+  loop.run_until_idle();  // and the network has not heard that it asks
+  pause(true);
+  run_all();
+  run_all();
+  ASSERT_THAT(journal.released, ElementsAre(id_of(1)));
+  pause(false);
+  shared.take_claimed(anonymous, *kinds.find("digest"), said(journal.find(id_of(1))).value());
+  shared.post_waiting(anonymous);
+  run_network();
+  run_all();
+  EXPECT_TRUE(anonymous.jobs.find(id_of(1))->has_started());
+}
+
 TEST_F(SharedJobs, keeps_claim_then_of_what_runs_or_may_start) {
   claim(1);
   EXPECT_TRUE(shared.keeps_claim(anonymous, id_of(1)));
