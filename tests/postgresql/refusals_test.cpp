@@ -20,13 +20,13 @@ struct RefusalsTest : testing::Test {
   Refusals::Clock::time_point now{std::chrono::hours(1)};
 };
 
-TEST_F(RefusalsTest, add_then_a_lane_is_passed_up_to_the_last_turn_for_a_while) {
+TEST_F(RefusalsTest, add_then_a_lane_is_passed_from_the_first_turn_to_the_last_for_a_while) {
   refuse(5);
   refuse(9);
-  refuse(8);
-  EXPECT_THAT(refusals.passed(), ElementsAre(Pair(7, 9)));
+  refuse(4);
+  EXPECT_THAT(refusals.passed(), ElementsAre(Pair(7, PassedTurns{4, 9})));
   wait(std::chrono::seconds(59));
-  EXPECT_THAT(refusals.passed(), ElementsAre(Pair(7, 9)));
+  EXPECT_THAT(refusals.passed(), ElementsAre(Pair(7, PassedTurns{4, 9})));
   wait(std::chrono::seconds(1));
   EXPECT_THAT(refusals.passed(), IsEmpty());
 }
@@ -35,7 +35,7 @@ TEST_F(RefusalsTest, add_when_claims_bring_more_of_them_then_all_are_passed_firs
   for (int turn = 1; turn <= 10; ++turn) {
     refuse(turn);
     wait(std::chrono::seconds(40));
-    EXPECT_THAT(refusals.passed(), ElementsAre(Pair(7, turn)));
+    EXPECT_THAT(refusals.passed(), ElementsAre(Pair(7, PassedTurns{1, turn})));
   }
 }
 
@@ -52,14 +52,14 @@ TEST_F(RefusalsTest, add_when_more_of_them_come_for_ever_then_all_are_tried_agai
   for (int turn = 1; turn < 120; ++turn) {
     refuse(turn);
     wait(std::chrono::seconds(30));
-    ASSERT_THAT(refusals.passed(), ElementsAre(Pair(7, turn)));
+    ASSERT_THAT(refusals.passed(), ElementsAre(Pair(7, PassedTurns{1, turn})));
   }
   refuse(120);
   wait(std::chrono::seconds(30));
   EXPECT_THAT(refusals.passed(), IsEmpty());
   refuse(121);
   wait(std::chrono::seconds(59));
-  EXPECT_THAT(refusals.passed(), ElementsAre(Pair(7, 121)));
+  EXPECT_THAT(refusals.passed(), ElementsAre(Pair(7, PassedTurns{121, 121})));
 }
 
 }  // namespace
