@@ -84,17 +84,14 @@ void Claimer::on_claimed(const JournalResult<std::vector<ClaimedJob>>& claimed) 
   Client* latest = nullptr;
   bool has_signals = false;
   bool is_paused = false;
-  bool has_refused = false;
   for (const auto& one : *claimed) {
     const auto& job = one.job;
     auto* const client = take(one);
-    has_refused |= client == nullptr;
     if (client == nullptr) continue;
     latest = client;
     has_signals |= !job.signal_name.empty();
     is_paused |= !service_.keeps_claim(*client, job.id);
   }
-  refusals_.note_answer(has_refused, Refusals::Clock::now());
   if (latest != nullptr) service_.post_waiting(*latest);
   if (has_signals) look();  // for the priority that others may have given them
   if (is_paused) sweep();   // as others may have ended the pause
@@ -120,7 +117,7 @@ Client* Claimer::take(const ClaimedJob& claimed) {
 
 /// It goes back, and is left to others for a while.
 void Claimer::refuse(const ClaimedJob& claimed) {
-  const bool is_passed = refusals_.add(claimed.lane, claimed.turn);
+  const bool is_passed = refusals_.add(claimed.lane, claimed.turn, Refusals::Clock::now());
   keeper_.release(claimed.job.id, claimed.job.attempt, [this, is_passed] {
     if (is_passed) claim();
   });

@@ -135,13 +135,25 @@ TEST_F(PostgresClaims, claim_when_jobs_were_refused_then_those_behind_them_come)
   ASSERT_EQ(refused.size(), 2U);
   for (const auto& job : refused) said(one.journal.release(job.job.id, 1));
   ClaimWish wish{1, {"alice"}, {"digest"}};
-  wish.passed = {{refused[1].lane, refused[1].turn}};
+  wish.passed = {{refused[1].lane, {refused[0].turn, refused[1].turn}}};
   EXPECT_THAT(one.claim_ids(wish), ElementsAre(id_of(3)));
   complete(one, 3);
   EXPECT_THAT(two.claim_ids(1), ElementsAre(id_of(1)));  // others have them
   EXPECT_THAT(one.claim_ids(wish), ElementsAre(id_of(4)));
   said(one.journal.release(id_of(4), 1));
   EXPECT_THAT(one.claim_ids(wish), ElementsAre(id_of(4)));  // as it was not refused
+}
+
+TEST_F(PostgresClaims, claim_when_older_jobs_get_the_priority_of_refused_ones_then_they_come) {
+  submit(1, TaskPriority::background);
+  for (int number = 2; number <= 4; ++number) submit(number);
+  const auto refused = one.claim(2);
+  ASSERT_EQ(refused.size(), 2U);
+  for (const auto& job : refused) said(one.journal.release(job.job.id, 1));
+  said(one.journal.set_priority(id_of(1), TaskPriority::user_visible));
+  ClaimWish wish{2, {"alice"}, {"digest"}};
+  wish.passed = {{refused[1].lane, {refused[0].turn, refused[1].turn}}};
+  EXPECT_THAT(one.claim_ids(wish), ElementsAre(id_of(1), id_of(4)));
 }
 
 TEST_F(PostgresClaims,
@@ -254,7 +266,7 @@ TEST_F(PostgresClaims, claim_when_others_take_what_is_older_then_the_rest_of_its
   other.begin();
   EXPECT_EQ(
       other.run("SELECT count(it) FROM claim(2, '{}', '{alice}', '{digest}', '{}', '{}', '{}', "
-                "0, '{}', '{}', 0, '{0}', '{}', '{}', 0, 0, to_timestamp(18250 * 86400))"),
+                "0, '{}', '{}', '{}', 0, '{0}', '{}', '{}', 0, 0, to_timestamp(18250 * 86400))"),
       "2");
   EXPECT_THAT(one.claim_ids(1), ElementsAre(id_of(3)));
   other.run("ROLLBACK");

@@ -24,8 +24,7 @@ constexpr PostgresStatement claim_statement = {
     "claim",
     "SELECT cursor_lanes, cursors, mark, until, its_lane, its_turn, (it).day, first_bytes, "
     "clock_now, (it).* FROM claim($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, "
-    "$15, "
-    "$16, $17)"};
+    "$15, $16, $17, $18)"};
 
 std::vector<PostgresBytes> all_bytes_of(const std::vector<std::string>& names) {
   std::vector<PostgresBytes> bytes;
@@ -46,12 +45,14 @@ void add_limits(const ClaimWish& wish, PostgresParameters& parameters) {
 
 void add_passed(const ClaimWish& wish, PostgresParameters& parameters) {
   std::vector<std::int32_t> lanes;
-  std::vector<std::int64_t> turns;
-  for (const auto& [lane, turn] : wish.passed) {
+  std::vector<std::int64_t> firsts;
+  std::vector<std::int64_t> lasts;
+  for (const auto& [lane, turns] : wish.passed) {
     lanes.push_back(lane);
-    turns.push_back(turn);
+    firsts.push_back(turns.first);
+    lasts.push_back(turns.last);
   }
-  parameters.add(lanes).add(turns);
+  parameters.add(lanes).add(firsts).add(lasts);
 }
 
 ClaimedJob read_claimed(const PostgresRows& rows, std::size_t row) {

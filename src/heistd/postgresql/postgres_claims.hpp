@@ -20,6 +20,13 @@ struct ClaimedJob {
   std::int64_t turn = 0;
 };
 
+/// What a claim leaves to others in a lane: from one turn to another, both of them included.
+struct PassedTurns {
+  std::int64_t first = 0;
+  std::int64_t last = 0;
+  friend bool operator==(const PassedTurns&, const PassedTurns&) = default;
+};
+
 /// What a claim is for.
 struct ClaimWish {
   std::size_t agents = 0;            ///< that run jobs, whether they have one or not
@@ -33,8 +40,8 @@ struct ClaimWish {
   std::vector<Limit> limits = {};
   std::vector<std::string> programs = {};  ///< kinds of which so many jobs run at a time together
   std::size_t most_programs = 0;
-  /// Of each of these lanes: up to which turn jobs that have come back to it are not to be claimed.
-  std::map<std::int32_t, std::int64_t> passed = {};
+  /// Of each of these lanes: the turns of which no jobs that have come back to it are claimed.
+  std::map<std::int32_t, PassedTurns> passed = {};
 };
 
 /// Pauses before the next attempts of a job, in milliseconds: after one, two and more.

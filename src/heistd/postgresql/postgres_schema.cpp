@@ -35,9 +35,16 @@ std::string text_of(const char* message) {
 
 std::string remedy_for(std::string_view sqlstate) {
   constexpr std::string_view no_rights = "42501";
-  if (sqlstate != no_rights) return "";
-  return "; name a user who may create schemas in this database (GRANT CREATE ON DATABASE), or "
-         "have its owner run this";
+  constexpr std::string_view no_lock = "55P03";
+  if (sqlstate == no_rights) {
+    return "; name a user who may create schemas in this database (GRANT CREATE ON DATABASE), or "
+           "have its owner run this";
+  }
+  if (sqlstate == no_lock) {
+    return "; another transaction has used the schema for long and is still open "
+           "(pg_stat_activity shows it): end it, and run this again";
+  }
+  return "";
 }
 
 /// One connection, on which one statement runs after the other.
@@ -88,6 +95,15 @@ class SchemaSession {
                       std::to_string(schema_version) + "): use that version");
 }
 
+/// Version 1 was the number of several states of the tables. The index came with the last one.
+void refuse_trial(SchemaSession& session, const char* what) {
+  if (!session.run("SELECT to_regclass('heistd.open_waiting')", what).empty()) return;
+  throw SchemaRefused(
+      "the schema \"heistd\" of this database is of an earlier trial, with tables that cannot be "
+      "upgraded; nothing was changed: drop it, with all its jobs (DROP SCHEMA heistd CASCADE), and "
+      "run heistd migrate again");
+}
+
 }  // namespace
 
 int migrate(const std::string& target) {
@@ -99,6 +115,9 @@ int migrate(const std::string& target) {
   const int found = session.version();
   if (found > schema_version) refuse_newer(found);
   if (found == schema_version) return found;  // functions that others use stay as they are
+  if (found > 0) refuse_trial(session, what);
+  // All servers wait behind this while it waits for others.
+  session.run("SET LOCAL lock_timeout = '5s'", what);
   if (found == 0) session.run("CREATE SCHEMA heistd", what);
   session.run("SET LOCAL search_path = heistd", what);
   session.run(found == 0 ? sql_tables : sql_upgrade, what);

@@ -20,7 +20,8 @@ class SchemaRefused : public std::runtime_error {
 /// one transaction. Gives the version that was there, 0 for none. The target is as of
 /// PostgresTarget.
 ///
-/// Thread: any.   Blocks: until the database has done it; another one that migrates goes first.
+/// Thread: any.   Blocks: until the database has done it; another one that migrates goes first, and
+/// for a lock that others have it waits 5 s.
 /// Errors: SchemaRefused; std::invalid_argument for a target that cannot be read.
 int migrate(const std::string& target);
 

@@ -1,5 +1,6 @@
 """Servers that share a queue in PostgreSQL: --journal."""
 
+import contextlib
 import os
 import pathlib
 import signal
@@ -380,6 +381,35 @@ class Refusals(Cluster):
         server = self.start("--journal", self.journal)
         job = server.finished("/jobs/0123456789abcdef0123456789abcdef")
         self.assertEqual(job["result"]["sha256"][:8], "ba7816bf")
+
+    def test_migrate_refuses_tables_of_an_earlier_trial(self):
+        self.psql("-f", HERE / "version_1.sql")
+        self.sql("DROP INDEX heistd.open_waiting")
+        code, text = run("migrate", "--journal", self.journal)
+        self.assertEqual((code, "DROP SCHEMA heistd CASCADE" in text), (1, True), text)
+        self.assertEqual(self.sql("SELECT number FROM heistd.version"), "1")
+
+    def test_migrate_does_not_wait_for_long_for_other_transactions(self):
+        self.psql("-f", HERE / "version_1.sql")
+        with self.reader():
+            code, text = run("migrate", "--journal", self.journal)
+            self.assertEqual((code, "end it" in text), (1, True), text)
+        self.assertEqual(run("migrate", "--journal", self.journal)[0], 0)
+
+    @contextlib.contextmanager
+    def reader(self):
+        """A transaction that has read jobs, and stays open."""
+        psql = subprocess.Popen(
+            [postgresql.PROGRAMS / "psql", "-Xq"], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True,
+            env={**os.environ, **self.database.environment(), "PGDATABASE": self.name})
+        try:
+            psql.stdin.write("BEGIN; SELECT count(*) FROM heistd.stored;\n")
+            psql.stdin.flush()
+            until(lambda: int(self.sql("SELECT count(*) FROM pg_locks WHERE relation = 'heistd.stored'::regclass")),
+                  "the reader to read")
+            yield
+        finally:
+            psql.communicate()
 
     def test_migrate_without_rights(self):
         self.sql("CREATE ROLE guest LOGIN")

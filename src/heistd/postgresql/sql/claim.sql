@@ -70,21 +70,22 @@ BEGIN
     FROM lane l LEFT JOIN unnest(cursor_lanes, cursors) c(lane, cursor) USING (lane)) c;
 END $$;
 
--- The lanes that jobs of these clients and kinds may be claimed from, their priorities, and where to look from: among the
--- jobs that have come back from behind `passed`.
+-- The lanes that jobs of these clients and kinds may be claimed from, their priorities, where to look from, and which
+-- turns to leave out among the jobs that have come back: those from `firsts` to `lasts`.
 CREATE OR REPLACE FUNCTION look_for_lanes(
-  clients bytea[], kinds bytea[], cursor_lanes int[], cursors bigint[], passed_lanes int[], passed_turns bigint[],
-  OUT lanes int[], OUT levels smallint[], OUT begins bigint[], OUT passed bigint[])
+  clients bytea[], kinds bytea[], cursor_lanes int[], cursors bigint[], passed_lanes int[], first_passed bigint[],
+  last_passed bigint[],
+  OUT lanes int[], OUT levels smallint[], OUT begins bigint[], OUT firsts bigint[], OUT lasts bigint[])
 LANGUAGE plpgsql STABLE SET enable_nestloop = off AS $$
 BEGIN
   SELECT array_agg(lane), array_agg(coalesce(l.priority, s.priority)), array_agg(coalesce(c.cursor, 0)),
-    array_agg(coalesce(p.turn, 0))
-  INTO lanes, levels, begins, passed
+    array_agg(coalesce(p.first, 0)), array_agg(coalesce(p.last, 0))
+  INTO lanes, levels, begins, firsts, lasts
   FROM lane l
   JOIN unnest(clients) known(client) ON known.client = l.client
   LEFT JOIN signal s USING (signal)
   LEFT JOIN unnest(cursor_lanes, cursors) c(lane, cursor) USING (lane)
-  LEFT JOIN unnest(passed_lanes, passed_turns) p(lane, turn) USING (lane)
+  LEFT JOIN unnest(passed_lanes, first_passed, last_passed) p(lane, first, last) USING (lane)
   WHERE l.kind = ANY(kinds)
     AND NOT EXISTS (SELECT FROM pause p WHERE p.client = l.client
                     AND ((p.what = 0 AND p.name = l.kind) OR (p.what = 1 AND p.name = s.name)));
@@ -118,10 +119,10 @@ BEGIN
     SELECT lane FROM lane WHERE client = ANY(full_clients) OR (programs_left <= 0 AND kind = ANY(programs)));
 END $$;
 
--- Claims up to `size` jobs of a lane, its oldest ones from the cursor on, or those that have come back to it and have a
--- turn behind `passed`.
+-- Claims up to `size` jobs of a lane, the oldest ones of a part of it: of those that have come back, or of the others,
+-- with turns behind one and before another one.
 CREATE OR REPLACE FUNCTION take(
-  its_lane int, from_returned boolean, cursor bigint, passed bigint, size bigint, now timestamptz)
+  its_lane int, from_returned boolean, after bigint, before bigint, size bigint, now timestamptz)
 RETURNS bigint[] LANGUAGE plpgsql AS $$
 DECLARE
   places bigint[];
@@ -129,11 +130,11 @@ BEGIN
   WITH free AS MATERIALIZED (
     SELECT * FROM (
       SELECT ctid FROM open o WHERE NOT from_returned AND lane = its_lane AND turn IS NOT NULL AND NOT o.returned
-        AND turn >= cursor AND node IS NULL AND (expires_at IS NULL OR expires_at > now)
+        AND turn > after AND turn < before AND node IS NULL AND (expires_at IS NULL OR expires_at > now)
       ORDER BY turn LIMIT size FOR UPDATE SKIP LOCKED) waiting
     UNION ALL SELECT * FROM (
-      SELECT ctid FROM open o WHERE from_returned AND lane = its_lane AND o.returned AND turn > passed
-        AND node IS NULL AND (expires_at IS NULL OR expires_at > now)
+      SELECT ctid FROM open o WHERE from_returned AND lane = its_lane AND o.returned
+        AND turn > after AND turn < before AND node IS NULL AND (expires_at IS NULL OR expires_at > now)
       ORDER BY turn LIMIT size FOR UPDATE SKIP LOCKED) back),
   taken AS (
     UPDATE open SET node = this_node(), attempt = attempt + 1, returned = false
@@ -142,44 +143,52 @@ BEGIN
   RETURN coalesce(places, '{}');
 END $$;
 
--- Claims up to `room` jobs of one priority, the oldest turns first. Where a lane gives fewer than were seen in it, other
--- claims are taking the rest, and it has no more: then the other lanes are looked at again, so that nothing of a lower
--- priority comes before theirs. `drained` has such lanes, and the negative numbers of those without returned jobs.
+-- Claims up to `room` jobs of one priority, the oldest turns first. A lane has three parts: what has not come back, and
+-- what has, before the turns to leave out and behind them. Where a part gives fewer than were seen in it, other claims are
+-- taking the rest, and it has no more: then the others are looked at again, so that nothing of a lower priority comes
+-- before theirs. `drained` has such parts: four times the lane, and the part.
 CREATE OR REPLACE FUNCTION claim_level(
-  its_level int, room int, lanes int[], levels smallint[], begins bigint[], all_passed bigint[], full_lanes int[],
-  now timestamptz)
+  its_level int, room int, lanes int[], levels smallint[], begins bigint[], firsts bigint[], lasts bigint[],
+  full_lanes int[], now timestamptz)
 RETURNS bigint[] LANGUAGE plpgsql AS $$
 DECLARE
-  part record;
+  endless CONSTANT bigint := 9223372036854775807;
+  head record;
   taken bigint[];
   places bigint[] := '{}';
-  drained int[] := '{}';
+  drained bigint[] := '{}';
   drained_before int := -1;
 BEGIN
   WHILE cardinality(places) < room AND cardinality(drained) > drained_before LOOP
     drained_before := cardinality(drained);
-    FOR part IN
-      SELECT heads.lane, heads.cursor, heads.passed, heads.returned, count(*) AS size FROM (
-        SELECT l.lane, l.cursor, l.passed, head.turn, head.returned
-        FROM unnest(lanes, levels, begins, all_passed) l(lane, level, cursor, passed)
+    FOR head IN
+      SELECT heads.lane, heads.part, heads.after, heads.before, count(*) AS size FROM (
+        SELECT l.lane, h.*
+        FROM unnest(lanes, levels, begins, firsts, lasts) l(lane, level, cursor, first, last)
         CROSS JOIN LATERAL (
-          (SELECT turn, false AS returned FROM open o WHERE o.lane = l.lane AND turn IS NOT NULL AND NOT o.returned
-             AND turn >= l.cursor AND node IS NULL AND (expires_at IS NULL OR expires_at > now)
-             AND l.lane <> ALL(drained)
+          (SELECT turn, 0 AS part, l.cursor - 1 AS after, endless AS before FROM open o
+           WHERE o.lane = l.lane AND turn IS NOT NULL AND NOT o.returned AND turn >= l.cursor
+             AND node IS NULL AND (expires_at IS NULL OR expires_at > now) AND l.lane * 4::bigint <> ALL(drained)
            ORDER BY turn LIMIT room - cardinality(places))
           UNION ALL
-          (SELECT turn, true FROM open o WHERE o.lane = l.lane AND o.returned AND turn > l.passed
-             AND node IS NULL AND (expires_at IS NULL OR expires_at > now) AND -l.lane <> ALL(drained)
+          (SELECT turn, 1, 0, l.first FROM open o
+           WHERE l.first > 0 AND o.lane = l.lane AND o.returned AND turn < l.first
+             AND node IS NULL AND (expires_at IS NULL OR expires_at > now) AND l.lane * 4::bigint + 1 <> ALL(drained)
            ORDER BY turn LIMIT room - cardinality(places))
-        ) head
+          UNION ALL
+          (SELECT turn, 2, l.last, endless FROM open o
+           WHERE o.lane = l.lane AND o.returned AND turn > l.last
+             AND node IS NULL AND (expires_at IS NULL OR expires_at > now) AND l.lane * 4::bigint + 2 <> ALL(drained)
+           ORDER BY turn LIMIT room - cardinality(places))
+        ) h
         WHERE l.level = its_level AND l.lane <> ALL(full_lanes)
-        ORDER BY head.turn LIMIT room - cardinality(places)) heads
-      GROUP BY heads.lane, heads.cursor, heads.passed, heads.returned
+        ORDER BY h.turn LIMIT room - cardinality(places)) heads
+      GROUP BY heads.lane, heads.part, heads.after, heads.before
     LOOP
-      taken := take(part.lane, part.returned, part.cursor, part.passed, part.size, now);
+      taken := take(head.lane, head.part > 0, head.after, head.before, head.size, now);
       places := places || taken;
-      IF cardinality(taken) < part.size THEN
-        drained := drained || CASE WHEN part.returned THEN -part.lane ELSE part.lane END;
+      IF cardinality(taken) < head.size THEN
+        drained := drained || (head.lane * 4::bigint + head.part);
       END IF;
     END LOOP;
   END LOOP;
@@ -189,7 +198,8 @@ END $$;
 -- Claims jobs for a server that has `agents`: of each priority no more than the agents that have nothing of that or of
 -- a more urgent one. `held` are the lanes of the jobs that it has already, each as often as it has one. `clients` and
 -- `kinds` are those that it knows. Of each of `limited_clients` it may have so many jobs, and of all the kinds that are
--- `programs` together. It takes no jobs that have come back to one of `passed_lanes` and have a turn up to its turn.
+-- `programs` together. It takes no jobs that have come back to one of `passed_lanes` and have one of its turns, from
+-- `first_passed` to `last_passed`.
 --
 -- A claim looks at each lane from its cursor on: `cursors` are turns, in the order of `cursor_lanes`. Rows that are
 -- dead, though a snapshot still sees them, lie before the cursor, so that their number does not matter. A cursor goes
@@ -200,7 +210,8 @@ END $$;
 -- The first row has what the next claim needs: `mark`, `until` and cursors. Its `it` is null. Each other row is a job.
 CREATE OR REPLACE FUNCTION claim(
   agents int, held int[], clients bytea[], kinds bytea[], limited_clients bytea[], limits int[], programs bytea[],
-  most_programs int, passed_lanes int[], passed_turns bigint[], most_bytes int, pauses bigint[],
+  most_programs int, passed_lanes int[], first_passed bigint[], last_passed bigint[], most_bytes int,
+  pauses bigint[],
   INOUT cursor_lanes int[], INOUT cursors bigint[], INOUT mark bigint, INOUT until bigint, clock timestamptz,
   OUT its_lane int, OUT its_turn bigint, OUT first_bytes bytea, OUT it stored, OUT clock_now timestamptz)
 RETURNS SETOF record LANGUAGE plpgsql AS $$
@@ -222,7 +233,7 @@ BEGIN
   IF safe IS NOT NULL THEN
     SELECT coalesce(m.cursor_lanes, '{}'), coalesce(m.cursors, '{}') INTO cursor_lanes, cursors FROM move_cursors(safe, cursor_lanes, cursors) m;
   END IF;
-  found := look_for_lanes(clients, kinds, cursor_lanes, cursors, passed_lanes, passed_turns);
+  found := look_for_lanes(clients, kinds, cursor_lanes, cursors, passed_lanes, first_passed, last_passed);
   FOR level IN REVERSE 2..0 LOOP
     room := agents - cardinality(places)
       - (SELECT count(*) FROM unnest(held) h(lane) WHERE priority_of(h.lane) >= level);
@@ -231,7 +242,7 @@ BEGIN
         held || ARRAY(SELECT lane FROM open WHERE place = ANY(places)), limited_clients, limits, programs, most_programs);
       step := least(room, bounds.least_left);
       taken := claim_level(
-        level, step, found.lanes, found.levels, found.begins, found.passed, bounds.full_lanes, now);
+        level, step, found.lanes, found.levels, found.begins, found.firsts, found.lasts, bounds.full_lanes, now);
       places := places || taken;
       EXIT WHEN cardinality(taken) < step;
       room := room - step;
