@@ -351,7 +351,7 @@ class JobService {
   void follow(Client& client, const Job& job, const heist::Promise<JobEnd>& end);
   void set_pause(Client& client, Pause& pause, bool on);
   static void hold_at_start(Job& job) noexcept;
-  [[nodiscard]] bool must_be_held_too(Job& job) const noexcept;
+  [[nodiscard]] bool must_be_held_too(const Client& client, Job& job) const noexcept;
   void start_some_held(Client& client);
   void note_posted_anew(Client& client, Job& job);
   void hold(Client& client, Job& job, std::shared_ptr<JobRun> run);

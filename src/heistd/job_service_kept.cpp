@@ -168,12 +168,13 @@ std::shared_ptr<Job> JobService::waiting_for(Client& client, const Opening& open
   return waits ? std::move(job) : nullptr;
 }
 
-/// The job asks for its start. Another one that a pause has held back was posted before it, and is
-/// behind it now (JRN-5). Who claims jobs of a shared queue gives these back instead.
-bool JobService::must_be_held_too(Job& job) const noexcept {
+/// The job asks for its start. If it was posted before the end of a pause that has held back
+/// others, these may have been before it, and are behind it now (JRN-5). Who claims jobs of a
+/// shared queue gives those back instead.
+bool JobService::must_be_held_too(const Client& client, Job& job) const noexcept {
   auto& asking = job.unfinished->asking;
   if (!asking) return false;
-  const bool is_behind = asking->is_behind_held();
+  const bool is_behind = asking->is_maybe_held() && Turns::were_held(client, job);
   asking->note_asked();
   return is_behind && keeper_ != nullptr && !is_shared();
 }
@@ -183,7 +184,7 @@ bool JobService::must_be_held_too(Job& job) const noexcept {
 void JobService::ask_to_run(Client& client, const std::shared_ptr<Opening>& opening) {
   const auto job = waiting_for(client, *opening);
   if (!job) return;
-  if (must_be_held_too(*job)) return hold_at_start(*job);
+  if (must_be_held_too(client, *job)) return hold_at_start(*job);
   const auto start = [this, &client, opening] {
     const auto asking = waiting_for(client, *opening);
     if (!asking) return;

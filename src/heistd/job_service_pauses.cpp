@@ -107,12 +107,12 @@ void JobService::start_some_held(Client& client) {
   if (!do_later([this, &client] { start_held(client); })) start_held(client);
 }
 
-/// If it was held. The agents have it in its order, and other jobs of its line may follow.
+/// If it was held, the agents have it in its order, and other jobs of its line may follow.
 ///
 /// Errors: std::bad_alloc.
 void JobService::note_posted_anew(Client& client, Job& job) {
   auto& mine = *job.unfinished;
-  if (!mine.held) return;
+  if (!mine.held) return post_waiting(client);
   if (job.runnable_at <= Clock::now()) {
     mine.posted.emplace(line_of(client, job, job.fixed_priority));
   }

@@ -292,7 +292,7 @@ void JobService::forget_waiting(Client& client, const JobId& id) {
 
 void JobService::move_waiting(Client& client, const JobId& id, heist::TaskPriority priority) {
   const auto* const waiting = client.waiting.find(id);
-  if (waiting == nullptr) return;
+  if (waiting == nullptr) return post_waiting(client);  // others may have waited behind it
   const auto& from = *waiting->line;
   const auto to = client.waiting.line_of(from.signal_name, from.group, priority,
                                          client.counts_of(priority), from.kind, from.kind_pause);

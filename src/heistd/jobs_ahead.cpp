@@ -50,6 +50,7 @@ void JobsAhead::Held::move(std::shared_ptr<JobsAhead> to) noexcept {
   --all_->held_;
   all_ = std::move(to);
   ++all_->held_;
+  all_->some_were_held_ = true;
 }
 
 bool JobsAhead::any_asking(TimePoint now) noexcept {

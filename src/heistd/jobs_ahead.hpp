@@ -30,10 +30,9 @@ class JobsAhead {
 
     /// It has asked: its agent has not held it back.
     void note_asked() noexcept;
-    /// It was posted before a pause ended, and may be one that others were before, which this pause
-    /// has held back.
-    [[nodiscard]] bool is_behind_held() const noexcept {
-      return state_ == State::posted && is_maybe_held() && all_->some_were_held_;
+    /// It was posted before a pause ended, and the network has not heard of it since.
+    [[nodiscard]] bool is_maybe_held() const noexcept {
+      return state_ == State::posted && (was_paused_ || resumes_ < all_->resumes_);
     }
     /// It is of another line from now on.
     void move(std::shared_ptr<JobsAhead> to) noexcept;
@@ -46,10 +45,6 @@ class JobsAhead {
     void enter() noexcept;
     void leave() noexcept;
     void become(State state) noexcept;
-    [[nodiscard]] bool is_maybe_held() const noexcept {
-      return was_paused_ || resumes_ < all_->resumes_;
-    }
-
     std::shared_ptr<JobsAhead> all_;
     const TimePoint runnable_at_;
     State state_ = State::delayed;
@@ -83,6 +78,8 @@ class JobsAhead {
   [[nodiscard]] bool any_asking(TimePoint now) noexcept;
   /// Without a pause: whether some are not posted again since it has ended.
   [[nodiscard]] bool any_held() const noexcept { return held_ > 0 || maybe_held_ > 0; }
+  /// Some were, by the pause before whose end these were posted, or since it has ended.
+  [[nodiscard]] bool some_were_held() const noexcept { return some_were_held_; }
   [[nodiscard]] bool none() const noexcept {
     return asking_ == 0 && held_ == 0 && delayed_.empty();
   }
@@ -106,7 +103,7 @@ class JobsAhead {
   std::size_t unheard_ = 0;     ///< of these, of which the network has not heard
   std::size_t maybe_held_ = 0;  ///< of these, that were posted before a pause ended
   std::size_t held_ = 0;
-  bool some_were_held_ = false;  ///< by the pause before which these were posted, or since it ended
+  bool some_were_held_ = false;
   std::uint64_t resumes_ = 0;
 };
 

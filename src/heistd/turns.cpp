@@ -48,6 +48,13 @@ bool Turns::must_wait(const Client& client, const JobLine& line) const noexcept 
   });
 }
 
+bool Turns::were_held(const Client& client, const Job& job) noexcept {
+  const Lane lane{job.priority(), job.kind.at_a_time > 0 ? &job.kind : nullptr};
+  return std::ranges::any_of(client.waiting.lines(), [&lane](const auto& entry) {
+    return entry.second->ahead.some_were_held() && lane_of(*entry.second) == lane;
+  });
+}
+
 std::size_t Turns::posted(const Lane& lane) const noexcept {
   std::size_t posted = 0;
   for (const auto* const client : clients_) {

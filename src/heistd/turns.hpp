@@ -15,6 +15,7 @@
 namespace heistd {
 
 class Client;
+class Job;
 
 /// Jobs of all clients that share places: those of one priority, and if only some of a kind run at
 /// a time, of that kind.
@@ -50,6 +51,8 @@ class Turns {
   /// Whether a job of this line is to wait for a turn: others of the client do so before it, or are
   /// to be posted again after a pause, or enough are posted, or enough of the client run.
   [[nodiscard]] bool must_wait(const Client& client, const JobLine& line) const noexcept;
+  /// Whether a pause has held back jobs of the same lane that were posted before it ended.
+  [[nodiscard]] static bool were_held(const Client& client, const Job& job) noexcept;
 
   /// A job that had not to wait is posted, which is a turn.   Errors: std::bad_alloc.
   void note_posted(const Client& client, const JobLine& line);

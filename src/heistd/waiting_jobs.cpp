@@ -57,13 +57,14 @@ std::shared_ptr<JobLine> WaitingJobs::line_of(const std::string& signal_name,
                                               const std::shared_ptr<JobCounts>& counts,
                                               const Kind& kind,
                                               const std::shared_ptr<const Pause>& kind_pause) {
+  const LineKey key{group.get(), fixed, &kind};
+  if (const auto known = lines_.find(key); known != lines_.end()) return known->second;
   if (lines_.size() >= 2 * lines_in_use_ + few_lines) {
     drop_unused_lines();
     lines_in_use_ = lines_.size();
   }
-  auto& line = lines_[{group.get(), fixed, &kind}];
-  if (!line) line = std::make_shared<JobLine>(signal_name, group, fixed, counts, kind, kind_pause);
-  return line;
+  auto line = std::make_shared<JobLine>(signal_name, group, fixed, counts, kind, kind_pause);
+  return lines_.emplace(key, std::move(line)).first->second;
 }
 
 void WaitingJobs::drop_unused_lines() noexcept {

@@ -44,6 +44,16 @@ TEST_F(JobsAfterPauses, resume_when_agents_have_held_some_then_the_others_start_
 }
 
 // Rule: JRN-5
+TEST_F(JobsAfterPauses, resume_when_agents_have_held_one_then_others_of_its_priority_come_behind) {
+  const auto held = post_kept("/jobs/digest");
+  const auto other = post_kept("/jobs/digest?signal=s");
+  pause();
+  loop.run_one();
+  resume();
+  EXPECT_THAT(start_all(2), ElementsAre(held, other));
+}
+
+// Rule: JRN-5
 TEST_F(JobsAfterPauses, pause_when_a_record_is_being_read_then_it_waits) {
   auto job = new_job(1);
   job.client = anonymous.name;

@@ -7,6 +7,7 @@
 #include <heistd/start_queue.hpp>
 #include <jobs/handler_kind.hpp>
 
+#include "heistd/no_memory.hpp"
 #include "kept_jobs_fixture.hpp"
 
 namespace heistd {
@@ -81,6 +82,24 @@ TEST_F(JobsAtOnce, run_when_each_has_a_signal_of_its_own_then_few_lines_are_kept
     run_kept();
   }
   EXPECT_LT(anonymous.waiting.lines().size(), 50U);
+}
+
+TEST_F(JobsAtOnce, post_without_memory_for_a_line_then_later_ones_are_accepted) {
+  for (std::size_t successes = 0;; ++successes) {
+    const auto signal = std::to_string(successes);
+    const auto group = anonymous.signals.find_or_make(signal, heist::TaskPriority::background);
+    const NoMemory none(successes, NoMemory::Fails::once);
+    try {
+      static_cast<void>(anonymous.waiting.line_of(signal, group, std::nullopt, group->counts,
+                                                  *kinds.find("digest"),
+                                                  anonymous.kind_pauses.of(*kinds.find("digest"))));
+    } catch (const std::bad_alloc&) {
+    }
+    if (!none.struck()) break;
+  }
+  post_kept("/jobs/digest");
+  run_kept();
+  EXPECT_EQ(anonymous.budget->jobs(), 0U);
 }
 
 TEST_F(JobsAtOnce, run_when_only_less_urgent_jobs_ask_then_a_job_need_not) {
