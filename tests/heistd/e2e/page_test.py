@@ -197,6 +197,7 @@ class Page(ServerTest):
         tab.until_text("#said", "Submit 1 compress: done.")
         jobs = self.server.get("/jobs").json["jobs"]
         self.assertEqual([job.get("after") for job in jobs], [None, first])
+        tab.until_text("#jobs td", "compress")
         tab.click("#jobs button")
         tab.until_text("#job-facts dt", "After job")
 
