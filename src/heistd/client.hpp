@@ -51,13 +51,13 @@ class Client {
   RunPlaces run_places;
   SignalGroups signals;
   KindPauses kind_pauses;
-  /// That start at once, as long as the network does not know whether they have.
+  /// Jobs that start at once, until the network knows whether they have started.
   std::list<Job*> at_once;
   std::list<Job*> held;      ///< posted ones that may not start now, in the order of their turns
   bool starts_held = false;  ///< some of these are to start as soon as there is memory
   Verdicts verdicts;
   std::array<LevelStats, 3> stats;
-  /// By the priority at the start. Agents count there.
+  /// Agents count the starts here, by the priority that each job has when it starts.
   const std::shared_ptr<std::array<StartDelays, 3>> start_delays =
       std::make_shared<std::array<StartDelays, 3>>();
   std::uint64_t rate_limited = 0;  ///< requests that were refused for that

@@ -20,7 +20,7 @@ bool JobService::is_behind_others(const Client& client, heist::TaskPriority prio
   });
 }
 
-/// The job's, if that is its own priority.   Errors: std::bad_alloc.
+/// The line in which the job is if `fixed` is its own priority.   Errors: std::bad_alloc.
 std::shared_ptr<JobLine> JobService::line_of(Client& client, const Job& job,
                                              std::optional<heist::TaskPriority> fixed) {
   return client.waiting.line_of(job.signal_name, job.group, fixed,

@@ -9,10 +9,10 @@
 
 namespace heistd {
 
-/// Which of them have to ask for their start, so that no other one may start without asking; and
-/// which a pause has held back, so that none may be posted until they are posted anew. As a pause
-/// ends, the network does not know which of the posted ones an agent has held back: all count as
-/// such until it has heard of them.
+/// Counts the jobs that have to ask for their start: no other one may start without asking then.
+/// And it counts those that a pause has held back: no other one may be posted before they are
+/// posted anew. As a pause ends, the network does not know which of the posted ones an agent has
+/// held back, so all of them count as held back until it has heard of them.
 ///
 /// Thread: the network's.   Cost: a job waits for its delay in a tree; all else is a step.
 class JobsAhead {
@@ -45,6 +45,7 @@ class JobsAhead {
     void enter() noexcept;
     void leave() noexcept;
     void become(State state) noexcept;
+
     std::shared_ptr<JobsAhead> all_;
     const TimePoint runnable_at_;
     State state_ = State::delayed;
@@ -63,7 +64,7 @@ class JobsAhead {
     Held(const Held&) = delete;
     Held& operator=(const Held&) = delete;
     ~Held() { --all_->held_; }
-    /// As of Asking.
+    /// It is of another line from now on.
     void move(std::shared_ptr<JobsAhead> to) noexcept;
 
    private:
@@ -76,9 +77,9 @@ class JobsAhead {
   ~JobsAhead() = default;
 
   [[nodiscard]] bool any_asking(TimePoint now) noexcept;
-  /// Without a pause: whether some are not posted again since it has ended.
+  /// To be asked without a pause: whether some are to be posted anew since the last one has ended.
   [[nodiscard]] bool any_held() const noexcept { return held_ > 0 || maybe_held_ > 0; }
-  /// Some were, by the pause before whose end these were posted, or since it has ended.
+  /// Whether the last pause has held back some, during it or since its end.
   [[nodiscard]] bool some_were_held() const noexcept { return some_were_held_; }
   [[nodiscard]] bool none() const noexcept {
     return asking_ == 0 && held_ == 0 && delayed_.empty();

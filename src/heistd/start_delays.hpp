@@ -35,7 +35,7 @@ class StartDelays {
  public:
   /// What was counted, as of nearly one time.
   struct Counts {
-    /// Of times that are not longer than the bound, and than no earlier one; the last: of others.
+    /// A time counts at the first bound that it does not exceed; the last number is of all others.
     std::array<std::uint64_t, metric_bounds.size() + 1> starts{};
     std::chrono::nanoseconds sum{};
   };

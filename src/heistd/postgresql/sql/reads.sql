@@ -1,7 +1,8 @@
 -- What is kept of a job, in one row. A job that has not ended has a row in `open`.
 CREATE OR REPLACE VIEW stored AS
 SELECT j.place, j.id, j.client, j.kind, j.parameters, j.signal, j.priority,
-       o.may_start, CASE WHEN o.node IS NULL THEN o.expires_at END AS expires_at, j.timeout, j.predecessor, o.follows IS NOT NULL AS is_follower,
+       o.may_start, CASE WHEN o.node IS NULL THEN o.expires_at END AS expires_at, j.timeout, j.predecessor,
+       o.follows IS NOT NULL AS is_follower,
        coalesce(o.attempt, j.attempt) AS attempt, coalesce(o.forgiven, j.forgiven) AS forgiven, j.max_attempts,
        (CASE WHEN o.place IS NULL THEN j.state WHEN o.node IS NULL THEN 0 ELSE 1 END)::smallint AS state,
        j.request_id, j.idempotency_key, j.digest, j.payload_bytes, j.result_description, j.result_bytes,
