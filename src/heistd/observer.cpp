@@ -107,12 +107,12 @@ std::shared_ptr<Observation> Observer::start(Place& place, Make make) {
                    network_, [&place, observation](const std::exception_ptr& error, Reply reply) {
                      finish(place, observation, error, std::move(reply));
                    }));
-  auto run = [make = std::move(make), resolver = std::move(resolver),
+  auto run = [make = std::move(make), answer = std::move(resolver),
               early_end = observation->early_end()]() mutable {
     try {
-      resolver.resolve(make(early_end));
+      answer.resolve(make(early_end));
     } catch (...) {
-      resolver.reject(heist::Reason::of(std::current_exception()));
+      answer.reject(heist::Reason::of(std::current_exception()));
     }
   };
   place.observation = observation;

@@ -1,6 +1,8 @@
 #include <heistd/builtin/line_reader.hpp>
+#include <heistd/job_failure.hpp>
 #include <heistd/job_result.hpp>
 #include <heistd/limits.hpp>
+#include <string>
 #include <utility>
 
 namespace heistd {

@@ -108,8 +108,8 @@ TEST_F(StartedJobs, start_when_the_kind_does_few_at_a_time_then_the_others_lose_
   auto [opened, opener] = heist::Promise<void>::with_resolver();
   auto kind = make_handler_kind(
       "waits",
-      [opened = opened](jobs::Job job) -> heist::Promise<jobs::Result> {
-        co_await opened;
+      [opening = opened](jobs::Job job) -> heist::Promise<jobs::Result> {
+        co_await opening;
         co_return job.id();
       },
       {}, std::source_location::current());
