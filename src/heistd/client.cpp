@@ -53,7 +53,7 @@ std::array<Depth, 3> Client::depths() const {
 
 void Client::set_limits(const ClientLimits& limits) noexcept {
   limits_ = limits;
-  requests_.set(limits);
+  rate_.set(limits);
   run_places.set_most(limits.running);
 }
 
@@ -72,7 +72,7 @@ bool Client::may_start(heist::TaskPriority priority) const noexcept {
 }
 
 std::optional<Refusal> Client::take_request(TokenBucket::TimePoint now) {
-  const auto wait = requests_.take(now);
+  const auto wait = rate_.take(now);
   if (!wait) return std::nullopt;
   ++rate_limited;
   Refusal refusal{429, "rate_limited", "this client posts jobs faster than its rate allows"};

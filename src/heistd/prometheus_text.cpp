@@ -262,8 +262,8 @@ void add_limits(Family& family, const ClientFigures& client) {
 
 void add_clients(std::vector<MetricFamily>& families, const std::vector<ClientFigures>& all) {
   Family limits("heistd_client_limit",
-                "What a client is granted: requests that post jobs, a second and at once, jobs "
-                "that run at a time, and the weight of its turns.",
+                "What a client is granted: jobs that it posts, a second and at once, jobs that run "
+                "at a time, and the weight of its turns.",
                 MetricType::Gauge);
   Family refused("heistd_rate_limited_total",
                  "Requests that were refused as the client's rate was used up.",
