@@ -44,17 +44,11 @@ void JobService::set_timer(Client& client, Job& job, Clock::time_point time,
       });
 }
 
-/// What memory says at once, the journal is told again and again: if the process ends before it has
-/// that, the job expires in the next one.
+/// If the process ends before the journal has that, the job expires in the next one.
 void JobService::expire(Client& client, Job& job) {
   hear_of_first_start(client, job);
   if (job.has_started()) return;
-  JobFailure why{std::string(expired_code), std::string(expired)};
-  job.unfinished->controller.abort();
-  if (keeper_ != nullptr) {
-    keeper_->abort(job.id, {why.code(), why.what()}, end_followers_later(client, job.id));
-  }
-  finish_aborted(client, job, expired, std::move(why));
+  give_up(client, job, expired, JobFailure(std::string(expired_code), std::string(expired)));
 }
 
 /// The same of a job that waits for its turn.
