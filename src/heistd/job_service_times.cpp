@@ -62,12 +62,13 @@ void JobService::expire_waiting(Client& client, const JobId& id) {
   abort_waiting(client, id);
 }
 
-/// A batch of those that wait for their turn; the timer of the next time brings the rest.
-void JobService::expire_some(Client& client) {
-  for (auto left = jobs_at_a_time; left > 0; --left) {
-    const auto late = client.waiting.wake(Clock::now());
-    if (!late) return;
+/// Of those that wait for their time: a batch gets its turns, or expires. The timer of the next
+/// time, which may be over, brings the rest.
+void JobService::wake_some(Client& client) {
+  auto left = jobs_at_a_time;
+  while (const auto late = client.waiting.wake(Clock::now(), left)) {
     expire_waiting(client, *late);
+    --left;
   }
 }
 
