@@ -57,6 +57,25 @@ void Client::set_limits(const ClientLimits& limits) noexcept {
   run_places.set_most(limits.running);
 }
 
+std::array<std::chrono::nanoseconds, 3> Client::longest_waits() const noexcept {
+  const auto now = WaitingJobs::TimePoint::clock::now();
+  std::array<std::chrono::nanoseconds, 3> longest{};
+  const auto consider = [&](heist::TaskPriority priority, WaitingJobs::TimePoint since) {
+    auto& wait = longest.at(static_cast<std::size_t>(priority));
+    wait = std::max<std::chrono::nanoseconds>(wait, now - since);
+  };
+  for (const auto& [key, line] : waiting.lines()) {
+    const auto since = line->first_runnable_at();
+    if (since && !line->is_held_up()) consider(line->priority(), *since);
+  }
+  auto left = most_looked_at;
+  for (const auto& job : jobs.unfinished()) {
+    if (left-- == 0) break;
+    if (job->waits_for_agents(now)) consider(job->priority(), job->runnable_at);
+  }
+  return longest;
+}
+
 std::array<bool, 3> Client::levels_to_start() const noexcept {
   std::array<bool, 3> levels{};
   for (std::size_t level = 0; level < levels.size(); ++level) {

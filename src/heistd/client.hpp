@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <heist/priority.hpp>
@@ -76,6 +77,12 @@ class Client {
   }
   /// The unfinished jobs of each priority.   Cost: a step for each signal name.
   [[nodiscard]] std::array<Depth, 3> depths() const;
+  /// For each priority how long a job of it waits now at the most that could start; zero if none
+  /// does. Nothing keeps it from starting but other jobs, or the bound of those that run. Jobs that
+  /// are in no line are looked at in the order of their acceptance, as far as `most_looked_at`.
+  ///
+  /// Cost: a step for each line, and for each of these jobs.
+  [[nodiscard]] std::array<std::chrono::nanoseconds, 3> longest_waits() const noexcept;
 
   [[nodiscard]] const ClientLimits& limits() const noexcept { return limits_; }
   void set_limits(const ClientLimits& limits) noexcept;

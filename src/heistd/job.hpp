@@ -105,6 +105,14 @@ class Job {
     return unfinished->begun || (unfinished->first && unfinished->first->has_begun()) ||
            progress->queue_delay().has_value();
   }
+  /// Whether it is posted, and could start if agents, and others that run, left room for it.
+  ///
+  /// Precondition: it is unfinished.
+  [[nodiscard]] bool waits_for_agents(Clock::time_point now) const noexcept {
+    const bool is_elsewhere = unfinished->memory.has_value();  // in a line, or with other servers
+    return !is_elsewhere && !unfinished->is_told && !has_started() && runnable_at <= now &&
+           !is_paused() && !(group && group->deleted());
+  }
   /// Whether it may not start now.   Precondition: it is unfinished.
   [[nodiscard]] bool is_paused() const noexcept {
     return kind_pause->is_on() || (group && group->pause.is_on());

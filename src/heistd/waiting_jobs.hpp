@@ -229,7 +229,8 @@ class WaitingJobs {
     return !timed_.empty() && timed_.begin()->next_time() <= now;
   }
   /// Gives the jobs whose delay is over their places in their lines, in the order of these times,
-  /// up to the first job that has expired, which it gives.
+  /// up to the first job that has expired, which it gives. `left` is how many it may move, and then
+  /// how many more it might.
   ///
   /// Errors: std::bad_alloc.
   [[nodiscard]] std::optional<JobId> wake(TimePoint now, std::size_t& left);
