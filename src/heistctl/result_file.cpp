@@ -1,8 +1,10 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 
+#include <cerrno>
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
 #include <heistctl/failure.hpp>
 #include <heistctl/result_file.hpp>
 #include <heistctl/status_line.hpp>
@@ -21,6 +23,15 @@ mode_t usual_mode() noexcept {
   const auto mask = umask(0);
   umask(mask);
   return 0666 & ~mask;
+}
+
+/// Has a loss of power leave the file its name. A folder that may be written and not read cannot be
+/// synced, and some file systems have no such thing.
+bool sync_folder_of(const std::string& path) {
+  const auto folder = std::filesystem::path(path).parent_path();
+  const Descriptor opened(
+      open(folder.empty() ? "." : folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  return !opened.is_open() || fsync(opened.number()) == 0 || errno == EINVAL;
 }
 
 bool is_text(std::string_view content_type) noexcept {
@@ -57,7 +68,7 @@ void ResultFile::write(std::string_view piece) {
 
 void ResultFile::end() {
   const bool is_kept = fchmod(file_.number(), usual_mode()) == 0 && fsync(file_.number()) == 0 &&
-                       rename(temporary_path_.c_str(), path_.c_str()) == 0;
+                       rename(temporary_path_.c_str(), path_.c_str()) == 0 && sync_folder_of(path_);
   if (!is_kept) fail_to_save(path_);
   file_ = Descriptor();
 }

@@ -327,7 +327,7 @@ Reply Api::waited(const Waiting& waiting) const {
 /// Whoever waits for a while only has the job go on without it.
 void Api::drop(const Waiting& waiting) {
   if (waiting.patience.most || waiting.reply == Waiting::For::description) return;
-  service_.abort(*waiting.client, *waiting.job, "the client that waited disconnected");
+  service_.give_up(*waiting.client, *waiting.job, "the client that waited disconnected");
 }
 
 /// A server that drains is healthy, but takes no new jobs.

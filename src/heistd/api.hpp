@@ -214,6 +214,7 @@ class Api {
                    const std::shared_ptr<LastAnswer>& last);
   Storing ask_journal(const std::shared_ptr<Sweep>& sweep);
   Outcome take_in(const std::shared_ptr<Sweep>& sweep);
+  static void note_done(Sweep& sweep, const JobId& id);
   static void forget(Client& client, const JobId& id);
   Outcome forget_some(const std::shared_ptr<Sweep>& sweep);
   Result<Budget::Ticket> room_to_requeue(const StoredJob& job, Client& client) const;

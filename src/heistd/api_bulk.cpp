@@ -36,6 +36,7 @@ struct Api::Bulk {
   std::vector<Entry> entries;       ///< of the reader's items
   std::set<std::string> signals;    ///< that are to be made
   std::size_t next = 0;             ///< the entry at which a step goes on
+  std::size_t accepted = 0;         ///< jobs that it has brought
   std::vector<NewJob> jobs;         ///< that the journal is to be asked for
   std::vector<std::size_t> stored;  ///< their entries
   std::vector<Submitted> answers;   ///< the journal's
@@ -216,6 +217,7 @@ void Api::begin_one(Bulk& bulk, std::size_t index) {
   }
   const bool is_for_next_server = service_.keeper() != nullptr && service_.shutting_down();
   if (!begun && !is_for_next_server) entry.refusal = begun.error();
+  if (!entry.refusal && bulk.accepted++ > 0) bulk.client.owe_job(Clock::now());
   entry.job.reset();
 }
 

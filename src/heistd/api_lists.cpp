@@ -114,6 +114,7 @@ Result<Api::Step> Api::requeue(const Route& route, const Target& target, Client&
   const auto job = service_.find(client, route.name);
   if (job && job->state() != JobState::dead) return not_dead(job->state());
   if (service_.keeper() == nullptr) return no_such_job();
+  if (auto refusal = client.take_request(Clock::now())) return std::move(*refusal);
   return Step(find_stored(route.name, client, [this, &client](const StoredJob& stored) {
     return requeue_stored(stored, client);
   }));

@@ -48,6 +48,9 @@ Result<Api::Step> Api::begin_sweep(const Route& route, const Target& target, Cli
   const bool requeues = route.resource == Resource::jobs_requeue;
   auto query = read_sweep_query(target, requeues);
   if (!query) return query.error();
+  if (requeues) {
+    if (auto refusal = client.take_request(Clock::now())) return std::move(*refusal);
+  }
   query->most = jobs_at_a_time;
   const auto sweep = std::make_shared<Sweep>(Sweep{client, std::move(*query), requeues});
   return std::visit([](auto outcome) { return Step(std::move(outcome)); }, sweep_some(sweep));
@@ -135,11 +138,20 @@ Api::Outcome Api::take_in(const std::shared_ptr<Sweep>& sweep) {
     if (!answer) {
       sweep->failed = std::move(answer).error();
     } else if (*answer == Effect::stored) {
-      ++sweep->done;
-      if (!sweep->requeues) forget(sweep->client, job.id);
+      note_done(*sweep, job.id);
     }
   }
   return go_on(sweep);
+}
+
+/// The request has paid for the first one that it queues again.
+void Api::note_done(Sweep& sweep, const JobId& id) {
+  const bool is_first = sweep.done++ == 0;
+  if (!sweep.requeues) {
+    forget(sweep.client, id);
+  } else if (!is_first) {
+    sweep.client.owe_job(Clock::now());
+  }
 }
 
 Api::Outcome Api::go_on(const std::shared_ptr<Sweep>& sweep) {

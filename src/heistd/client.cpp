@@ -53,8 +53,27 @@ std::array<Depth, 3> Client::depths() const {
 
 void Client::set_limits(const ClientLimits& limits) noexcept {
   limits_ = limits;
-  requests_.set(limits);
+  rate_.set(limits);
   run_places.set_most(limits.running);
+}
+
+std::array<std::chrono::nanoseconds, 3> Client::longest_waits() const noexcept {
+  const auto now = WaitingJobs::TimePoint::clock::now();
+  std::array<std::chrono::nanoseconds, 3> longest{};
+  const auto consider = [&](heist::TaskPriority priority, WaitingJobs::TimePoint since) {
+    auto& wait = longest.at(static_cast<std::size_t>(priority));
+    wait = std::max<std::chrono::nanoseconds>(wait, now - since);
+  };
+  for (const auto& [key, line] : waiting.lines()) {
+    const auto since = line->first_runnable_at();
+    if (since && !line->is_held_up()) consider(line->priority(), *since);
+  }
+  auto left = most_looked_at;
+  for (const auto& job : jobs.unfinished()) {
+    if (left-- == 0) break;
+    if (job->waits_for_agents(now)) consider(job->priority(), job->runnable_at);
+  }
+  return longest;
 }
 
 std::array<bool, 3> Client::levels_to_start() const noexcept {
@@ -72,7 +91,7 @@ bool Client::may_start(heist::TaskPriority priority) const noexcept {
 }
 
 std::optional<Refusal> Client::take_request(TokenBucket::TimePoint now) {
-  const auto wait = requests_.take(now);
+  const auto wait = rate_.take(now);
   if (!wait) return std::nullopt;
   ++rate_limited;
   Refusal refusal{429, "rate_limited", "this client posts jobs faster than its rate allows"};

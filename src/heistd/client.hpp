@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <heist/priority.hpp>
@@ -60,7 +61,7 @@ class Client {
   /// Agents count the starts here, by the priority that each job has when it starts.
   const std::shared_ptr<std::array<StartDelays, 3>> start_delays =
       std::make_shared<std::array<StartDelays, 3>>();
-  std::uint64_t rate_limited = 0;  ///< requests that were refused for that
+  std::uint64_t rate_limited = 0;  ///< requests that were refused as its rate was used up
   Quota waits;                     ///< requests that wait for their jobs
   Quota unsent_bytes;              ///< that uploads under way have announced
   Outgoing outgoing;
@@ -76,6 +77,12 @@ class Client {
   }
   /// The unfinished jobs of each priority.   Cost: a step for each signal name.
   [[nodiscard]] std::array<Depth, 3> depths() const;
+  /// For each priority how long a job of it waits now at the most that could start; zero if none
+  /// does. Nothing keeps it from starting but other jobs, or the bound of those that run. Jobs that
+  /// are in no line are looked at in the order of their acceptance, as far as `most_looked_at`.
+  ///
+  /// Cost: a step for each line, and for each of these jobs.
+  [[nodiscard]] std::array<std::chrono::nanoseconds, 3> longest_waits() const noexcept;
 
   [[nodiscard]] const ClientLimits& limits() const noexcept { return limits_; }
   void set_limits(const ClientLimits& limits) noexcept;
@@ -83,8 +90,12 @@ class Client {
   /// and no more of its own or a higher priority are about to.   Cost: a step for each line.
   [[nodiscard]] std::array<bool, 3> levels_to_start() const noexcept;
   [[nodiscard]] bool may_start(heist::TaskPriority priority) const noexcept;
-  /// To be asked for each request that posts jobs.   Errors: 429 "rate_limited".
+  /// To be asked for each request that posts jobs; pays for one of them.
+  ///
+  /// Errors: 429 "rate_limited".
   [[nodiscard]] std::optional<Refusal> take_request(TokenBucket::TimePoint now);
+  /// The request has posted one more: later requests wait for what that takes of the rate.
+  void owe_job(TokenBucket::TimePoint now) noexcept { rate_.owe(now); }
 
   /// A place among the requests that wait for their jobs.   Errors: 503 "too_many_waits".
   [[nodiscard]] Result<Quota::Share> take_wait();
@@ -94,7 +105,7 @@ class Client {
 
  private:
   ClientLimits limits_;
-  TokenBucket requests_;
+  TokenBucket rate_;  ///< of jobs that it posts
   /// Together, as a job may go from one to another.
   const std::shared_ptr<std::array<JobCounts, 3>> counts_ =
       std::make_shared<std::array<JobCounts, 3>>();

@@ -15,14 +15,14 @@ struct ClientLimits {
   static constexpr std::uint32_t most_running = 10'000;
   static constexpr std::uint32_t most_weight = 1000;
 
-  std::uint32_t rate = 0;       ///< requests in each of these times
+  std::uint32_t rate = 0;       ///< jobs that it posts in each of these times
   std::chrono::seconds per{1};  ///< a second, a minute or an hour
-  std::uint32_t burst = 0;      ///< requests at once; zero: those of a second, and at least one
+  std::uint32_t burst = 0;      ///< jobs at once; zero: those of a second, and at least one
   std::uint32_t running = 0;    ///< jobs that run at a time
   std::uint32_t weight = 1;     ///< how many jobs it starts for each one of a client of weight 1
 
   [[nodiscard]] bool operator==(const ClientLimits&) const = default;
-  /// How many requests it may make at once after a pause.   Precondition: there is a rate.
+  /// How many jobs it may post at once after a pause.   Precondition: there is a rate.
   [[nodiscard]] std::uint32_t most_at_once() const noexcept;
 };
 

@@ -84,7 +84,8 @@ class Job {
     std::optional<JobsAhead::Held> held;      ///< the same, from when it may not start now
     std::shared_ptr<JobRun> held_run;         ///< of one that is held: posted again, it starts
     std::function<void()> held_start;         ///< or what has it ask for its start once more
-    bool is_told = false;  ///< the end of the latest attempt is known, and the journal is told
+    bool is_told = false;      ///< the end of the latest attempt is known, and the journal is told
+    bool is_given_up = false;  ///< it is aborted, and the journal is told; it starts no more
     heist::TaskController controller;  ///< of this job alone
     /// For the job to expire, and once it runs for its timeout.
     std::unique_ptr<boost::asio::steady_timer> timer;
@@ -103,6 +104,14 @@ class Job {
     if (!unfinished) return progress->queue_delay().has_value();
     return unfinished->begun || (unfinished->first && unfinished->first->has_begun()) ||
            progress->queue_delay().has_value();
+  }
+  /// Whether it is posted, and could start if agents, and others that run, left room for it.
+  ///
+  /// Precondition: it is unfinished.
+  [[nodiscard]] bool waits_for_agents(Clock::time_point now) const noexcept {
+    const bool is_elsewhere = unfinished->memory.has_value();  // in a line, or with other servers
+    return !is_elsewhere && !unfinished->is_told && !has_started() && runnable_at <= now &&
+           !is_paused() && !(group && group->deleted());
   }
   /// Whether it may not start now.   Precondition: it is unfinished.
   [[nodiscard]] bool is_paused() const noexcept {

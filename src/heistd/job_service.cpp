@@ -292,6 +292,56 @@ void JobService::abort(Client& client, Job& job, std::string_view reason) {
   finish_aborted(client, job, reason);
 }
 
+/// The job stops at once, also while the journal cannot have that, which is told again and again.
+void JobService::give_up(Client& client, Job& job, std::string_view reason,
+                         std::optional<JobFailure> why) {
+  if (job.finished() || job.unfinished->is_given_up) return;
+  hear_of_first_start(client, job);
+  if (keeper_ == nullptr) {
+    job.unfinished->controller.abort();
+    return finish_aborted(client, job, reason, std::move(why));
+  }
+  const auto said = why ? StoredError{why->code(), why->what()} : aborted_because(reason);
+  keeper_->abort(job.id, said,
+                 [this, &client, id = job.id, reason, why](const std::optional<StoredJob>& stored) {
+                   on_given_up(client, id, stored, reason, why);
+                 });
+  leave_agents(client, job);
+}
+
+/// What it holds up goes on. The end of its run says nothing any more, unless that is on its way to
+/// the journal already.
+void JobService::leave_agents(Client& client, Job& job) {
+  auto& mine = *job.unfinished;
+  mine.is_given_up = true;
+  mine.controller.abort();
+  if (!std::exchange(mine.is_told, true)) ++mine.run;
+  if (mine.place_in_held) client.held.erase(*std::exchange(mine.place_in_held, std::nullopt));
+  mine.held_run.reset();
+  mine.held_start = nullptr;
+  mine.asking.reset();
+  mine.held.reset();
+  mine.posted.reset();
+  client.waiting.remove(job.id);
+  post_waiting(client);
+}
+
+/// Of one that the journal has ended otherwise before, the network hears by another way.
+///
+/// Errors: std::bad_alloc, after which it may be called again.
+void JobService::on_given_up(Client& client, const JobId& id,
+                             const std::optional<StoredJob>& stored, std::string_view reason,
+                             std::optional<JobFailure> why) {
+  const bool is_aborted = !stored || stored->state == StoredState::aborted;
+  const auto job = client.jobs.find(id);
+  if (is_aborted && job && !job->finished()) {
+    finish_aborted(client, *job, reason, std::move(why));
+  } else {
+    end_followers(client, id, stored && stored->state == StoredState::done);
+    post_waiting(client);
+  }
+}
+
 std::optional<std::size_t> JobService::abort_group(Client& client, std::string_view name) {
   const auto group = client.signals.find(name);
   if (!group) return std::nullopt;

@@ -177,8 +177,16 @@ class JobService {
   [[nodiscard]] std::shared_ptr<Job> find(Client& client, const JobId& id);
 
   /// Aborts a job; nothing of it starts any more, and its task leaves the agents' queues. A
-  /// finished one stays as it is.
+  /// finished one stays as it is. A journal that lasts has the abort already.
   void abort(Client& client, Job& job, std::string_view reason);
+
+  /// The same of one of whose abort no journal knows yet: it has ended when the journal has that,
+  /// and nobody sees it before. `reason` is a text that is always there; `why` becomes the job's
+  /// error, if it has one.
+  ///
+  /// Errors: std::bad_alloc.
+  void give_up(Client& client, Job& job, std::string_view reason,
+               std::optional<JobFailure> why = {});
 
   /// Aborts the jobs of a signal name and frees the name; says how many jobs, or nothing for no
   /// such name. Those that are more than a batch are told in later steps of the network thread, but
@@ -379,7 +387,10 @@ class JobService {
                  void (JobService::*then)(Client&, Job&));
   void expire(Client& client, Job& job);
   void expire_waiting(Client& client, const JobId& id);
-  void expire_some(Client& client);
+  void wake_some(Client& client);
+  void leave_agents(Client& client, Job& job);
+  void on_given_up(Client& client, const JobId& id, const std::optional<StoredJob>& stored,
+                   std::string_view reason, std::optional<JobFailure> why);
   heist::Resolver<void> start_notice(Client& client, const Job& job);
   void time_out(Client& client, Job& job);
   std::shared_ptr<Job> find_run(Client& client, const JobId& id, std::uint64_t run) const;

@@ -299,10 +299,12 @@ void JobService::tell_retry(Client& client, const Job& job, const JobFailure& wh
                                                      attempts.counted() >= attempts.most;
                    if (is_shared() && !is_dead) {
                      hear_of(client, *failed, stored);
-                   } else if (stored && stored->state == StoredState::queued) {
-                     try_again(client, *failed, *stored);
                    } else if (is_dead) {
                      finish(client, *failed, {JobState::dead, times, nullptr, why});
+                   } else if (failed->unfinished->is_given_up) {
+                     return;  // its abort is on its way to the journal
+                   } else if (stored && stored->state == StoredState::queued) {
+                     try_again(client, *failed, *stored);
                    } else {
                      finish_aborted(client, *failed, job_deleted);
                    }
@@ -354,11 +356,12 @@ void JobService::start_later(Client& client, Job& job, std::chrono::milliseconds
     keeper_->release(job.id, job.attempts.latest);
     return leave_to_others(client, job);
   }
-  keeper_->reread(job.id,
-                  [this, &client, id = job.id, pause](const std::optional<StoredJob>& stored) {
-                    const auto waits = client.jobs.find(id);
-                    if (waits && !waits->finished()) start_anew(client, *waits, stored, pause);
-                  });
+  keeper_->reread(
+      job.id, [this, &client, id = job.id, pause](const std::optional<StoredJob>& stored) {
+        const auto waits = client.jobs.find(id);
+        const bool goes_on = waits && !waits->finished() && !waits->unfinished->is_given_up;
+        if (goes_on) start_anew(client, *waits, stored, pause);
+      });
 }
 
 /// There was no memory for the start, or the job was held, unless it was aborted in the journal.

@@ -134,7 +134,9 @@ void JobService::leave_to_others(Client& client, Job& job) {
     return finish(client, job, {JobState::queued, {}});
   }
   stop_run(client, job);
-  if (!is_claimed) watched_.insert_or_assign(job.id, &client);
+  if (is_claimed) return;
+  job.unfinished->memory = client.budget->take_memory(job_bytes);
+  watched_.insert_or_assign(job.id, &client);
 }
 
 /// A record without a Job is of that attempt: claims and losses come in their order.

@@ -44,17 +44,11 @@ void JobService::set_timer(Client& client, Job& job, Clock::time_point time,
       });
 }
 
-/// What memory says at once, the journal is told again and again: if the process ends before it has
-/// that, the job expires in the next one.
+/// If the process ends before the journal has that, the job expires in the next one.
 void JobService::expire(Client& client, Job& job) {
   hear_of_first_start(client, job);
   if (job.has_started()) return;
-  JobFailure why{std::string(expired_code), std::string(expired)};
-  job.unfinished->controller.abort();
-  if (keeper_ != nullptr) {
-    keeper_->abort(job.id, {why.code(), why.what()}, end_followers_later(client, job.id));
-  }
-  finish_aborted(client, job, expired, std::move(why));
+  give_up(client, job, expired, JobFailure(std::string(expired_code), std::string(expired)));
 }
 
 /// The same of a job that waits for its turn.
@@ -68,12 +62,13 @@ void JobService::expire_waiting(Client& client, const JobId& id) {
   abort_waiting(client, id);
 }
 
-/// A batch of those that wait for their turn; the timer of the next time brings the rest.
-void JobService::expire_some(Client& client) {
-  for (auto left = jobs_at_a_time; left > 0; --left) {
-    const auto late = client.waiting.wake(Clock::now());
-    if (!late) return;
+/// Of those that wait for their time: a batch gets its turns, or expires. The timer of the next
+/// time, which may be over, brings the rest.
+void JobService::wake_some(Client& client) {
+  auto left = jobs_at_a_time;
+  while (const auto late = client.waiting.wake(Clock::now(), left)) {
     expire_waiting(client, *late);
+    --left;
   }
 }
 

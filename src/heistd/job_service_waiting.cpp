@@ -133,7 +133,7 @@ void JobService::post_waiting(Client& client) noexcept {
   settle_followers(client);
   if (std::exchange(is_posting_, true)) return;
   try {
-    expire_some(client);
+    wake_some(client);
     while (const auto turn = turns_.take()) {
       keeper_ != nullptr ? read_waiting(*turn->client, turn->id)
                          : post_lined_up(*turn->client, turn->id);

@@ -200,6 +200,10 @@ Labels labels_of(const JobFigures& jobs, const char* name, const char* value) {
 
 void add_jobs(std::vector<MetricFamily>& families, const std::vector<JobFigures>& all) {
   Family unfinished("heistd_jobs", "Unfinished jobs.", MetricType::Gauge);
+  Family oldest("heistd_oldest_job_wait_seconds",
+                "For how long the job waits that has waited for longest and could start; 0 if none "
+                "does.",
+                MetricType::Gauge);
   Family finished("heistd_jobs_total", "Jobs that have ended.", MetricType::Counter);
   Family retried("heistd_retries_total", "Failed attempts of jobs that were tried again.",
                  MetricType::Counter);
@@ -215,10 +219,12 @@ void add_jobs(std::vector<MetricFamily>& families, const std::vector<JobFigures>
     finished.add(labels_of(jobs, "outcome", "aborted"), jobs.aborted);
     finished.add(labels_of(jobs, "outcome", "dead"), jobs.dead);
     const Labels labels = {{"client", jobs.client}, {"priority", text_of(jobs.priority)}};
+    oldest.add(labels, jobs.longest_wait);
     retried.add(labels, jobs.retried);
     delay.add(labels, jobs.queue_delay);
   }
   unfinished.move_to(families);
+  oldest.move_to(families);
   finished.move_to(families);
   retried.move_to(families);
   delay.move_to(families);
@@ -262,8 +268,8 @@ void add_limits(Family& family, const ClientFigures& client) {
 
 void add_clients(std::vector<MetricFamily>& families, const std::vector<ClientFigures>& all) {
   Family limits("heistd_client_limit",
-                "What a client is granted: requests that post jobs, a second and at once, jobs "
-                "that run at a time, and the weight of its turns.",
+                "What a client is granted: jobs that it posts, a second and at once, jobs that run "
+                "at a time, and the weight of its turns.",
                 MetricType::Gauge);
   Family refused("heistd_rate_limited_total",
                  "Requests that were refused as the client's rate was used up.",
@@ -284,12 +290,13 @@ Figures figures_of(const ClientTable& clients, const JobKeeper* keeper) {
   for (const auto& client : clients.all()) {
     figures.clients.push_back({client->name, client->limits(), client->rate_limited});
     const auto depths = client->depths();
+    const auto waits = client->longest_waits();
     for (const auto priority : all_priorities) {
+      const auto level = static_cast<std::size_t>(priority);
       const auto& stats = client->stats_of(priority);
-      const auto& delays = client->start_delays->at(static_cast<std::size_t>(priority));
-      figures.jobs.push_back({client->name, priority, depths.at(static_cast<std::size_t>(priority)),
-                              stats.done, stats.failed, stats.aborted, stats.retried, stats.dead,
-                              delays.look()});
+      figures.jobs.push_back({client->name, priority, depths.at(level), waits.at(level), stats.done,
+                              stats.failed, stats.aborted, stats.retried, stats.dead,
+                              client->start_delays->at(level).look()});
     }
   }
   return figures;

@@ -1,6 +1,7 @@
 // What Prometheus reads of the server: figures of the runtime and of each client's jobs.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <heist/metrics.hpp>
 #include <heistd/client.hpp>
@@ -17,6 +18,7 @@ struct JobFigures {
   std::string client;
   heist::TaskPriority priority;
   Depth unfinished;
+  std::chrono::nanoseconds longest_wait{};  ///< as of Client::longest_waits()
   std::uint64_t done = 0;
   std::uint64_t failed = 0;
   std::uint64_t aborted = 0;
@@ -42,7 +44,8 @@ struct Figures {
 
 /// All but those of the disk.
 ///
-/// Thread: the network's.   Cost: a step for each signal name, and a hundred for each client.
+/// Thread: the network's.   Cost: a step for each signal name, a hundred for each client, and that
+///         of Client::longest_waits().
 [[nodiscard]] Figures figures_of(const ClientTable& clients, const JobKeeper* keeper);
 
 /// In Prometheus's text format. Times are in seconds. How many tasks were posted is left out: that

@@ -9,8 +9,8 @@
 
 namespace heistd {
 
-/// Allows so many requests at once, and then as many as the rate says. It knows only when the
-/// bucket would be full, so that nothing has to fill it.
+/// Allows so much at once, and then as much as the rate says. It knows only when the bucket would
+/// be full, so that nothing has to fill it.
 class TokenBucket {
  public:
   using TimePoint = std::chrono::steady_clock::time_point;
@@ -29,8 +29,16 @@ class TokenBucket {
     full_at_ = std::max(full_at_, now) + interval_;
     return std::nullopt;
   }
+  /// Takes one that need not be there yet: later ones wait for it.
+  void owe(TimePoint now) noexcept {
+    if (interval_.count() == 0) return;
+    full_at_ = std::min(std::max(full_at_, now) + interval_, now + longest_debt);
+  }
 
  private:
+  /// Of times in nanoseconds, so that none overflows.
+  static constexpr std::chrono::years longest_debt{100};
+
   std::chrono::nanoseconds interval_{};  ///< zero: no limit
   std::chrono::nanoseconds ahead_{};     ///< how much later than now the bucket may be full
   TimePoint full_at_;

@@ -12,7 +12,9 @@ Lane lane_of(const JobLine& line) noexcept {
   return {line.priority(), line.kind.at_a_time > 0 ? &line.kind : nullptr};
 }
 
-bool has_turns(const JobLine& line) noexcept { return line.taken > 0 || !line.jobs.empty(); }
+bool has_turns(const JobLine& line) noexcept {
+  return !line.being_read.empty() || !line.jobs.empty();
+}
 
 /// In which jobs that were held back come first.   Errors: std::bad_alloc.
 std::vector<Lane> lanes_of_held(const Client& client) {
@@ -41,6 +43,7 @@ bool Turns::must_wait(const Client& client, const JobLine& line) const noexcept 
   const auto lane = lane_of(line);
   if (line.is_paused() || posted(lane) >= places(lane)) return true;
   if (!client.may_start(lane.priority)) return true;
+  if (client.waiting.any_due(WaitingJobs::TimePoint::clock::now())) return true;
   return std::ranges::any_of(client.waiting.lines(), [&lane](const auto& entry) {
     const auto& other = *entry.second;
     return (has_turns(other) || other.ahead.any_held()) && lane_of(other) == lane &&

@@ -25,6 +25,23 @@ std::size_t bytes_of(const WaitingJob& job) noexcept {
   return WaitingJobs::record_bytes + (follows ? Followers::record_bytes : 0);
 }
 
+JobLine::Jobs& list_of(const WaitingJob& job) noexcept {
+  auto& line = *job.line;
+  if (job.state == WaitingJob::State::in_line) return line.jobs;
+  return job.state == WaitingJob::State::taken ? line.being_read : line.others;
+}
+
+/// From both ends, as it is near one of them as a rule.
+JobLine::Jobs::iterator place_of(JobLine::Jobs& jobs, std::uint64_t turn) noexcept {
+  auto first = jobs.begin();
+  auto last = jobs.end();
+  while (first != last && first->turn < turn) {
+    if (++first == last || std::prev(last)->turn < turn) return last;
+    --last;
+  }
+  return first;
+}
+
 void count_in(const WaitingJob& job) noexcept {
   if (job.has_job) return;
   if (job.line->group) ++job.line->group->waiting;
@@ -47,6 +64,7 @@ WaitingJobs::~WaitingJobs() {
   timed_.clear();
   for (const auto& [key, line] : lines_) {  // which jobs that run may still have
     line->jobs.clear();
+    line->being_read.clear();
     line->others.clear();
   }
 }
@@ -94,7 +112,7 @@ void WaitingJobs::add(const JobId& id, const std::shared_ptr<JobLine>& line, Tim
       throw;
     }
     job.state = WaitingJob::State::following;
-  } else if (times.runnable_at <= TimePoint::clock::now()) {
+  } else if (const auto now = TimePoint::clock::now(); times.runnable_at <= now && !any_due(now)) {
     job.state = WaitingJob::State::in_line;
     job.turn = ++last_turn_;
   }
@@ -110,10 +128,10 @@ void WaitingJobs::release(const JobId& id) noexcept {
   followers_.remove(job->id);
   budget_->leave(bytes_of(*job));
   count_out(*job);
-  if (job->runnable_at > now) {
+  if (job->runnable_at <= now) job->runnable_at = now;
+  if (job->runnable_at > now || any_due(now)) {
     set_state(*job, WaitingJob::State::delayed);
   } else {
-    job->runnable_at = now;
     job->turn = ++last_turn_;
     set_state(*job, WaitingJob::State::in_line);
   }
@@ -161,25 +179,18 @@ void WaitingJobs::erase(Jobs::iterator found) noexcept {
 
 /// Gives the job its places in its line and among those with times.
 void WaitingJobs::link(WaitingJob& job) noexcept {
-  auto& line = *job.line;
   const bool is_taken = job.state == WaitingJob::State::taken;
   if (!is_taken && job.next_time() != TimePoint::max()) timed_.insert(job);
-  if (is_taken) ++line.posted, ++line.taken;
-  if (job.state != WaitingJob::State::in_line) return line.others.push_back(job);
-  auto place = line.jobs.end();
-  while (place != line.jobs.begin() && std::prev(place)->turn > job.turn) --place;
-  line.jobs.insert(place, job);
+  if (is_taken) ++job.line->posted;
+  auto& jobs = list_of(job);
+  if (job.state != WaitingJob::State::in_line) return jobs.push_back(job);
+  jobs.insert(place_of(jobs, job.turn), job);
 }
 
 void WaitingJobs::unlink(WaitingJob& job) noexcept {
-  auto& line = *job.line;
   if (job.time_place.is_linked()) timed_.erase(Timed::s_iterator_to(job));
-  if (job.state == WaitingJob::State::taken) --line.posted, --line.taken;
-  if (job.state != WaitingJob::State::in_line) {
-    line.others.erase(JobLine::Jobs::s_iterator_to(job));
-  } else {
-    line.jobs.erase(JobLine::Jobs::s_iterator_to(job));
-  }
+  if (job.state == WaitingJob::State::taken) --job.line->posted;
+  list_of(job).erase(JobLine::Jobs::s_iterator_to(job));
 }
 
 void WaitingJobs::set_state(WaitingJob& job, WaitingJob::State state) noexcept {
@@ -207,7 +218,7 @@ std::size_t WaitingJobs::drop_some(const SignalGroup& group, const Dropped& drop
   std::size_t count = 0;
   for (const auto& [key, line] : lines_) {
     if (line->group.get() != &group) continue;
-    for (auto* const jobs : {&line->jobs, &line->others}) {
+    for (auto* const jobs : {&line->jobs, &line->being_read, &line->others}) {
       for (; count < jobs_at_a_time && !jobs->empty(); ++count) {
         dropped(jobs->front());
         followers_.note_end(jobs->front().id, Followers::End::other);
@@ -235,8 +246,8 @@ std::optional<WaitingJobs::TimePoint> WaitingJobs::next_wake() const noexcept {
   return timed_.begin()->next_time();
 }
 
-std::optional<JobId> WaitingJobs::wake(TimePoint now) {
-  while (!timed_.empty() && timed_.begin()->next_time() <= now) {
+std::optional<JobId> WaitingJobs::wake(TimePoint now, std::size_t& left) {
+  for (; left > 0 && any_due(now); --left) {
     auto& job = *timed_.begin();
     if (job.state != WaitingJob::State::delayed) return text_of(job.id);
     count_out(job);

@@ -115,9 +115,9 @@ struct JobLine : std::enable_shared_from_this<JobLine> {
   const Kind& kind;
   const std::shared_ptr<const Pause> kind_pause;  ///< of the client's
   Jobs jobs;                                      ///< by their turns
-  Jobs others;                     ///< delayed ones, those being read, and those that follow others
+  Jobs being_read;                                ///< taken from there, in the order of that
+  Jobs others;                                    ///< delayed ones, and those that follow others
   std::size_t posted = 0;          ///< jobs that have been taken from here, and have not started
-  std::size_t taken = 0;           ///< those of them that are being read
   std::size_t posted_at_once = 0;  ///< of those posted, that start at once
   JobsAhead ahead;
 
@@ -140,7 +140,14 @@ struct JobLine : std::enable_shared_from_this<JobLine> {
   /// Whether jobs that a pause had held back are still to be posted, before all others.
   [[nodiscard]] bool has_held() const noexcept { return ahead.any_held() && !is_held_up(); }
   [[nodiscard]] bool is_unused() const noexcept {
-    return jobs.empty() && others.empty() && posted == 0 && ahead.none();
+    return jobs.empty() && being_read.empty() && others.empty() && posted == 0 && ahead.none();
+  }
+  /// When the first of those that wait here for nothing but their turn became runnable; nothing
+  /// when none does.
+  [[nodiscard]] std::optional<JobCounts::TimePoint> first_runnable_at() const noexcept {
+    if (!being_read.empty()) return being_read.front().runnable_at;
+    if (!jobs.empty()) return jobs.front().runnable_at;
+    return std::nullopt;
   }
 };
 
@@ -198,7 +205,7 @@ class WaitingJobs {
   void remove(const JobId& id) noexcept;
   /// Gives a job that waits here its place in another line of the same group, if it waits here.
   ///
-  /// Cost: a step for each job that stands behind it there.
+  /// Cost: a step for each job before or behind it there, whatever is less.
   void move(const JobId& id, JobLine& to) noexcept;
   /// The job has a Job now, which counts instead of this.
   void note_job(WaitingJob& job) noexcept;
@@ -216,11 +223,17 @@ class WaitingJobs {
 
   /// When the first delay is over or the first job expires; nothing when neither will be.
   [[nodiscard]] std::optional<TimePoint> next_wake() const noexcept;
+  /// Whether it is time to call wake(). Until that has woken all, what becomes runnable comes
+  /// behind these (JRN-5).
+  [[nodiscard]] bool any_due(TimePoint now) const noexcept {
+    return !timed_.empty() && timed_.begin()->next_time() <= now;
+  }
   /// Gives the jobs whose delay is over their places in their lines, in the order of these times,
-  /// up to the first job that has expired, which it gives.
+  /// up to the first job that has expired, which it gives. `left` is how many it may move, and then
+  /// how many more it might.
   ///
   /// Errors: std::bad_alloc.
-  [[nodiscard]] std::optional<JobId> wake(TimePoint now);
+  [[nodiscard]] std::optional<JobId> wake(TimePoint now, std::size_t& left);
 
   [[nodiscard]] std::size_t size() const noexcept { return jobs_.size(); }
   /// Those of them that have no Job yet.

@@ -112,6 +112,18 @@ TEST_F(Bulk, post_when_a_line_is_too_long_then_that_job_is_refused_alone) {
   EXPECT_TRUE(json["jobs"][1].contains("id"));
 }
 
+TEST_F(Bulk, post_when_the_client_has_a_rate_then_each_job_takes_its_part_of_it) {
+  clients.renew({std::get<ClientSpec>(parse_client_spec("anonymous rate=1/m burst=5"))});
+  const auto wrong = std::string("{}\n");
+  EXPECT_EQ(submit(digest("a") + digest("b") + wrong + digest("c")).status, 202U);
+  EXPECT_EQ(submit(digest("d") + digest("e") + digest("f")).status, 202U) << "two may still come";
+  const auto refused = submit(digest("g"));
+  EXPECT_EQ(refused.status, 429U);
+  const auto wait = std::stoi(refused.header("Retry-After"));
+  EXPECT_GT(wait, 60) << "six have come";
+  EXPECT_LE(wait, 120);
+}
+
 TEST_F(FullBulk, post_when_there_is_no_room_for_all_then_none_is_accepted) {
   EXPECT_EQ(submit(digest("a") + digest("b")).status, 202U);
   const auto reply = submit(digest("c") + digest("d") + digest("e"));

@@ -61,6 +61,26 @@ TEST(TokenBucket, take_when_the_burst_is_used_up_then_one_comes_with_each_interv
   EXPECT_NE(bucket.take(start + seconds(60)), std::nullopt);
 }
 
+TEST(TokenBucket, owe_when_more_is_taken_than_there_is_then_later_ones_wait_for_that) {
+  TokenBucket bucket;
+  bucket.set({.rate = 10, .burst = 3});
+  const TokenBucket::TimePoint start{std::chrono::hours(1)};
+  EXPECT_EQ(bucket.take(start), std::nullopt);
+  for (int i = 0; i < 20; ++i) bucket.owe(start);
+  EXPECT_EQ(bucket.take(start), milliseconds(1900));
+  EXPECT_EQ(bucket.take(start + milliseconds(1900)), std::nullopt);
+  bucket.set({});
+  bucket.owe(start);
+  EXPECT_EQ(bucket.take(start), std::nullopt);
+}
+
+TEST(TokenBucket, owe_when_it_is_a_million_jobs_of_one_an_hour_then_the_time_does_not_overflow) {
+  TokenBucket bucket;
+  bucket.set({.rate = 1, .per = std::chrono::hours(1)});
+  for (int i = 0; i < 4'000'000; ++i) bucket.owe({});
+  EXPECT_GT(bucket.take({}), std::chrono::years(99));
+}
+
 TEST(TokenBucket, set_when_there_is_no_rate_then_all_is_allowed) {
   TokenBucket bucket;
   for (int i = 0; i < 100; ++i) EXPECT_EQ(bucket.take({}), std::nullopt);

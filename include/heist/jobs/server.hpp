@@ -75,7 +75,8 @@ class HEIST_EXPORT Server {
   }
 
   /// Reads heistd's options from the command line, listens, and serves until SIGTERM or SIGINT ends
-  /// it; what `main` is to return. SIGPIPE and SIGHUP are ignored from then on.
+  /// it; what `main` is to return. SIGPIPE is ignored from then on. SIGHUP has it read its files
+  /// again (`--config`, `--client-file`, those of TLS, `--job-log`), and is ignored without any.
   ///
   /// Blocks: until then, and for what handlers wait for, until `--drain-deadline` is over.
   /// Precondition: no handler waits for something that settles after this has returned. Whatever a

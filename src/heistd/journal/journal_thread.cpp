@@ -1,5 +1,6 @@
 #include <pthread.h>
 
+#include <exception>
 #include <heistd/journal/journal_thread.hpp>
 #include <heistd/journal/sqlite_database.hpp>
 #include <new>
@@ -14,6 +15,8 @@ void do_alone(JournalTask& task) noexcept {
     task.refuse(error.take());
   } catch (const std::bad_alloc&) {
     task.refuse({JournalFault::out_of_memory, {}});
+  } catch (const std::exception& slip) {  // of ours: it harms this task, and no other
+    task.refuse({JournalFault::io_failed, slip.what()});
   }
   task.answer();
 }

@@ -88,7 +88,8 @@ void RunningAttempts::end(const JobId& id, Attempt attempt) noexcept {
 
 void RunningAttempts::give_back(const JobId& id) noexcept {
   const std::lock_guard lock(mutex_);
-  erase(running_.find(id));
+  const auto known = running_.find(id);
+  if (known != running_.end()) erase(known);
 }
 
 void RunningAttempts::erase(Entries::iterator entry) noexcept {

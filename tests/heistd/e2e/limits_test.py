@@ -106,6 +106,19 @@ class Sec1(ServerTest):
         self.assertEqual(len(jobs), 50)
 
 
+class Rates(ServerTest):
+    OPTIONS = ("--client", "alice:secret-a:background rate=1/m")
+    ALICE = {"Authorization": "Bearer secret-a"}
+
+    def test_rate_when_one_request_brings_many_jobs_then_later_ones_wait_for_each_of_them(self):
+        line = b'{"kind": "digest", "text": "a"}\n'
+        self.assertEqual(self.server.post("/jobs", 3 * line, headers=self.ALICE).json["accepted"], 3)
+        refused = self.server.post("/jobs/digest", headers=self.ALICE)
+        self.assert_refused(refused, 429, "rate_limited")
+        self.assertIn(int(refused.headers["retry-after"]), range(121, 181))
+        self.server.accepted("/jobs/digest")  # of somebody else
+
+
 class Tokens(unittest.TestCase):
     def setUp(self):
         self.server = heistd_server.Server(

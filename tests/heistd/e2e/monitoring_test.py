@@ -5,15 +5,19 @@ import pathlib
 import re
 import subprocess
 import tempfile
+import time
 import unittest
 
 import heistd_server
-from heistd_server import PATIENCE, ServerTest
+from heistd_server import PATIENCE, ServerTest, until
 
 FILES = pathlib.Path(__file__).parents[3] / "docs" / "monitoring"
 # A name that may be in PromQL: of a family, perhaps with the ending of one of its series.
 NAME = re.compile(r"\bheistd?_[a-z_]+")
 ENDINGS = re.compile(r"_(bucket|sum|count)$")
+# A series: its name, and its labels.
+SERIES = re.compile(r"\b(heistd?_[a-z_]+)\{([^}]*)\}")
+LABEL = re.compile(r'(\w+)="')
 
 
 def promtool(*arguments, text=None):
@@ -27,7 +31,8 @@ class Monitoring(ServerTest):
     def setUp(self):
         data = tempfile.TemporaryDirectory()
         self.addCleanup(data.cleanup)
-        self.server = self.start("--operator", "anonymous", "--data", data.name)
+        self.server = self.start("--operator", "anonymous", "--data", data.name, "--command", "nap=/bin/sleep 600",
+                                 "--max-commands", "1", "--command-timeout", "600000")
 
     def metrics(self):
         self.server.post("/jobs/digest?wait=1")
@@ -43,6 +48,37 @@ class Monitoring(ServerTest):
             with self.subTest(file=file):
                 self.assertGreater(len(used), 3)
                 self.assertEqual(used - families, set())
+
+
+    def test_labels_when_alerts_are_tested_then_with_those_that_the_server_gives(self):
+        given = {name: set(LABEL.findall(labels)) for name, labels in SERIES.findall(self.metrics())}
+        tested = SERIES.findall((FILES / "heistd-alerts-test.yml").read_text())
+        self.assertGreater(len(tested), 10)
+        for name, labels in tested:
+            with self.subTest(series=name):  # Prometheus adds the instance
+                self.assertEqual(set(LABEL.findall(labels)), given[name] | {"instance"})
+
+    def longest_wait(self):
+        """In seconds, of background jobs."""
+        series = 'heistd_oldest_job_wait_seconds{client="anonymous",priority="background"} '
+        return float(re.search("^" + re.escape(series) + r"(\S+)$", self.metrics(), re.MULTILINE).group(1))
+
+    def test_wait_when_a_job_waits_for_its_turn_then_it_is_told_until_that_has_come(self):
+        runs = self.server.accepted("/jobs/nap?priority=background")
+        until(lambda: self.server.get(runs).json["state"] == "running", "the program to run")
+        self.assertEqual(self.longest_wait(), 0)
+        self.server.accepted("/jobs/nap?priority=background&delay=3600000")
+        self.assertEqual(self.longest_wait(), 0)
+        waits = self.server.accepted("/jobs/nap?priority=background&signal=night")
+        begin = time.monotonic()
+        before = self.longest_wait()
+        self.assertGreater(before, 0)
+        until(lambda: self.longest_wait() > before + 0.2, "the wait to grow")
+        self.assertLess(self.longest_wait(), time.monotonic() - begin + 2)
+        self.server.request("DELETE", runs)
+        until(lambda: self.server.get(waits).json["state"] == "running", "the other program to run")
+        self.assertEqual(self.longest_wait(), 0)
+        self.server.request("DELETE", waits)
 
 
 class Alerts(unittest.TestCase):

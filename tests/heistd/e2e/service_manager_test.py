@@ -154,14 +154,44 @@ class Notes(ServerTest):
 
 
 class Unit(unittest.TestCase):
-    def test_unit_then_the_server_is_waited_for_and_watched_and_it_alone_is_told_to_end(self):
+    FOLDER = pathlib.Path(__file__).resolve().parents[3] / "debian"
+
+    def service(self):
         unit = configparser.ConfigParser(strict=False, interpolation=None)
-        unit.read(pathlib.Path(__file__).resolve().parents[3] / "debian" / "heistd.service")
-        service = unit["Service"]
+        unit.optionxform = str
+        unit.read(self.FOLDER / "heistd.service")
+        return unit["Service"]
+
+    def test_unit_then_the_server_is_waited_for_and_watched_and_it_alone_is_told_to_end(self):
+        service = self.service()
         self.assertEqual(service["Type"], "notify")
+        self.assertEqual(service["TimeoutStartSec"], "infinity")  # a journal may take long to read
         # The server feeds the watchdog twice in that time, and a step of its network thread takes far less.
         self.assertEqual(service["WatchdogSec"], "30")
         self.assertEqual(service["KillMode"], "mixed")  # programs go on while the server drains
+
+    def test_unit_when_reloaded_then_the_server_gets_the_signal_that_has_it_read_its_files(self):
+        self.assertEqual(self.service()["ExecReload"], "/bin/kill -HUP $MAINPID")
+
+    def test_unit_then_programs_may_become_as_urgent_as_the_server_and_not_more(self):
+        service = self.service()
+        self.assertEqual((service["LimitNICE"], service["CapabilityBoundingSet"]), ("+0", ""))
+
+    def test_unit_when_systemd_reads_it_then_it_finds_no_mistake(self):
+        with tempfile.TemporaryDirectory() as folder:
+            for name in ("heistd.service", "heistd.socket"):
+                text = (self.FOLDER / name).read_text(encoding="utf-8")
+                text = text.replace("/usr/bin/heistd", heistd_server.HEISTD)
+                pathlib.Path(folder, name).write_text(text, encoding="utf-8")
+            done = subprocess.run(
+                ["systemd-analyze", "verify", "--man=no", os.path.join(folder, "heistd.service")],
+                capture_output=True,
+                text=True,
+                timeout=PATIENCE,
+            )
+        # Of units of the system it finds what it will.
+        found = [line for line in (done.stdout + done.stderr).splitlines() if "heistd" in line]
+        self.assertEqual((done.returncode, found), (0, []))
 
 
 if __name__ == "__main__":

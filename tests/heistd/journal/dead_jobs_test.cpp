@@ -50,6 +50,14 @@ TEST_F(DeadJobs, get_when_only_the_journal_has_the_job_then_it_is_described) {
   EXPECT_EQ(ask("GET", "/jobs/" + std::string(32, 'a')).status, 404U);
 }
 
+TEST_F(DeadJobs, requeue_when_the_rate_is_used_up_then_429_and_the_job_stays_dead) {
+  const auto ids = make_two_dead();
+  clients.renew({std::get<ClientSpec>(parse_client_spec("anonymous rate=1/h"))});
+  EXPECT_EQ(ask("POST", "/jobs/" + ids[0] + "/requeue").status, 202U);
+  EXPECT_EQ(ask("POST", "/jobs/" + ids[1] + "/requeue").error(), "rate_limited");
+  EXPECT_EQ(stored(ids[1]).state, StoredState::dead);
+}
+
 // Rule: SEC-1
 TEST_F(DeadJobs, request_when_only_the_journal_has_another_client_s_job_then_404) {
   const auto id = make_two_dead().front();

@@ -48,6 +48,14 @@ TEST_F(KeptBulk, post_when_answered_then_the_journal_has_all_of_them_in_their_or
   EXPECT_EQ(anonymous.budget->bytes(), 0U);
 }
 
+TEST_F(KeptBulk, post_when_the_client_has_a_rate_then_repeated_jobs_take_nothing_of_it) {
+  clients.renew({std::get<ClientSpec>(parse_client_spec("anonymous rate=1/h burst=3"))});
+  key = "mine";
+  EXPECT_EQ(submit(two_jobs).status, 202U);
+  EXPECT_EQ(submit(two_jobs).status, 202U) << "one for the request, and none for its jobs";
+  EXPECT_EQ(submit(two_jobs).status, 429U);
+}
+
 // Rule: JRN-4
 TEST_F(KeptBulk, post_when_it_is_repeated_with_its_key_then_the_jobs_are_the_same) {
   key = "mine";

@@ -141,6 +141,38 @@ TEST_F(KeptJobs, drop_when_the_server_ends_then_the_job_is_aborted_in_the_journa
   EXPECT_EQ(stored(waiting.job->id).state, StoredState::aborted);
 }
 
+// Rule: JRN-3
+TEST_F(KeptJobs, drop_when_the_journal_has_it_not_yet_then_the_job_stops_and_nobody_sees_its_end) {
+  const auto outcome = begin("POST", "/jobs/digest?wait=1", "bytes");
+  run_network();
+  const auto step = std::get<Storing>(outcome).then();
+  const auto id = std::get<Waiting>(step).job->id;
+  journal.fails = 1;
+  kept_api.drop(std::get<Waiting>(step));
+  run_kept();
+  EXPECT_EQ(stored(id).state, StoredState::queued);
+  EXPECT_EQ(state_of(id), "queued");
+  EXPECT_FALSE(kept.has_runnable_jobs());
+  while (stored(id).state != StoredState::aborted) run_network();
+  EXPECT_EQ(state_of(id), "aborted");
+  EXPECT_EQ(stored(id).attempt, 0U);
+  EXPECT_EQ(anonymous.budget->jobs(), 0U);
+}
+
+// Rule: JRN-3
+TEST_F(KeptJobs, drop_when_the_journal_has_the_jobs_end_before_then_the_job_stays_done) {
+  const auto outcome = begin("POST", "/jobs/digest?wait=1", "bytes");
+  run_network();
+  const auto step = std::get<Storing>(outcome).then();
+  const auto id = std::get<Waiting>(step).job->id;
+  run_to_its_end(id);
+  while (stored(id).state != StoredState::done) ASSERT_TRUE(step_network());
+  kept_api.drop(std::get<Waiting>(step));
+  run_network();
+  EXPECT_EQ(state_of(id), "done");
+  EXPECT_EQ(ask("GET", "/jobs/" + id + "/result").status, 200U);
+}
+
 // Rule: JRN-1
 TEST_F(KeptJobs,
        post_when_the_agents_close_before_the_journal_answers_then_the_next_server_has_it) {

@@ -53,6 +53,21 @@ TEST_F(KeptPauses, kind_when_its_jobs_have_asked_for_their_starts_then_none_of_t
   for (const auto& id : ids) EXPECT_EQ(stored(id).attempt, 1U);
 }
 
+TEST_F(KeptPauses, resume_when_a_held_job_was_given_up_meanwhile_then_others_start_without_it) {
+  const auto ids = post_many(2, "/jobs/digest");
+  set("/kinds/digest/pause");
+  run_kept();
+  ASSERT_EQ(anonymous.held.size(), 2U);
+  journal.fails = 1;
+  kept.give_up(anonymous, *anonymous.jobs.find(ids[0]), "the test");
+  set("/kinds/digest/resume");
+  run_until_done({ids[1]});
+  EXPECT_EQ(stored(ids[0]).state, StoredState::queued);
+  while (stored(ids[0]).state != StoredState::aborted) run_kept();
+  expect_unstarted({ids[0]});
+  EXPECT_EQ(anonymous.budget->jobs(), 0U);
+}
+
 // Rule: JRN-7
 TEST_F(KeptPauses, signal_when_paused_then_records_of_others_are_posted) {
   post_many(most_posted + 1, "/jobs/digest?priority=background");

@@ -91,13 +91,19 @@ TEST_F(KeptTimes, ttl_when_it_is_over_at_the_next_start_then_the_job_never_start
   EXPECT_EQ(anonymous.stats_of(heist::TaskPriority::user_visible).aborted, 1U);
 }
 
-TEST_F(KeptTimes, ttl_when_the_disk_is_full_then_the_job_expires_and_the_journal_hears_it_later) {
+// Rule: JRN-3
+TEST_F(KeptTimes, ttl_when_the_disk_is_full_then_nobody_sees_the_end_before_the_journal_has_it) {
   journal.fails = 1;
   const auto id = post_kept("/jobs/digest?ttl=1");
-  while (!anonymous.jobs.find(id)->finished()) run_network();
+  while (journal.fails > 0) run_network();
+  run_kept();
   EXPECT_EQ(stored(id).state, StoredState::queued);
+  EXPECT_EQ(state_of(id), "queued");
   while (stored(id).state != StoredState::aborted) run_network();
+  run_network();
+  EXPECT_EQ(ask("GET", "/jobs/" + id).json()["error"]["code"], "expired");
   EXPECT_EQ(stored(id).attempt, 0U);
+  EXPECT_EQ(anonymous.budget->jobs(), 0U);
 }
 
 /// Also of jobs that start at once.

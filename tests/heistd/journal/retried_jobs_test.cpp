@@ -105,6 +105,25 @@ TEST_F(RetriedJobs, abort_when_the_job_waits_for_its_next_attempt_then_that_neve
   EXPECT_EQ(anonymous.budget->jobs(), 0U);
 }
 
+TEST_F(RetriedJobs, drop_when_the_journal_is_told_of_a_failed_attempt_then_no_other_one_follows) {
+  failures_left = 1;
+  const auto outcome = begin("POST", "/jobs/own?wait=1", "bytes");
+  run_network();
+  const auto step = std::get<Storing>(outcome).then();
+  const auto id = std::get<Waiting>(step).job->id;
+  run_to_its_end(id);
+  while (stored(id).state == StoredState::running) ASSERT_TRUE(step_network());
+  journal.fails = 1;
+  kept_api.drop(std::get<Waiting>(step));
+  pass_pause();
+  EXPECT_EQ(stored(id).state, StoredState::queued);
+  while (stored(id).state != StoredState::aborted) run_network();
+  pass_pause();
+  EXPECT_EQ(state_of(id), "aborted");
+  EXPECT_THAT(attempts, ElementsAre(1));
+  EXPECT_EQ(anonymous.budget->jobs(), 0U);
+}
+
 TEST_F(RetriedJobs, end_of_the_server_when_a_job_waits_for_its_next_attempt_then_it_is_kept) {
   failures_left = 1;
   const auto id = post_kept("/jobs/own?max_attempts=2");
@@ -194,7 +213,8 @@ TEST_F(RetriedJobs, restore_then_dead_jobs_are_dead_and_a_waiting_one_has_its_la
   EXPECT_EQ(other.stats_of(heist::TaskPriority::user_visible).dead, 0U) << "that died before";
   EXPECT_EQ(other.stats_of(heist::TaskPriority::background).dead, 1U);
   EXPECT_EQ(other.waiting.find(waits)->state, WaitingJob::State::delayed);
-  EXPECT_EQ(other.waiting.wake(Clock::now() + std::chrono::minutes(1)), std::nullopt);
+  std::size_t all = other.waiting.size();
+  EXPECT_EQ(other.waiting.wake(Clock::now() + std::chrono::minutes(1), all), std::nullopt);
   next.post_waiting(other);
   run_network();
   EXPECT_EQ(other.jobs.find(waits)->unfinished->last_failure->code(), "busy");

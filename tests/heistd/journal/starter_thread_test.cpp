@@ -5,6 +5,7 @@
 #include <heistd/journal/starter_thread.hpp>
 #include <latch>
 #include <memory>
+#include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
@@ -23,6 +24,18 @@ class TaskThatRuns : public JournalTask {
 
  private:
   std::function<void()> run_;
+};
+
+/// Its work has a mistake.
+class TaskWithASlip : public JournalTask {
+ public:
+  explicit TaskWithASlip(std::vector<std::string>& said) noexcept : said_(said) {}
+  void apply() override { throw std::out_of_range("no such entry"); }
+  void refuse(JournalError error) noexcept override { said_.push_back(describe(error)); }
+  void answer() noexcept override { said_.emplace_back("answered"); }
+
+ private:
+  std::vector<std::string>& said_;
 };
 
 /// The thread waits in its first task until the test lets it go on.
@@ -67,6 +80,14 @@ TEST_F(StarterThreadTest, post_then_the_most_urgent_is_done_first_and_equal_ones
   do_all();
   EXPECT_THAT(done, testing::ElementsAre("blocking 1", "blocking 2", "visible 1", "visible 2",
                                          "background 1", "background 2"));
+}
+
+TEST_F(StarterThreadTest, post_when_a_task_has_a_mistake_then_it_is_refused_and_others_go_on) {
+  starter.post(TaskPriority::user_blocking, std::make_unique<TaskWithASlip>(done));
+  post(TaskPriority::user_visible, "another one");
+  do_all();
+  EXPECT_THAT(done,
+              testing::ElementsAre(testing::HasSubstr("no such entry"), "answered", "another one"));
 }
 
 }  // namespace

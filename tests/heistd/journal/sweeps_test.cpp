@@ -63,6 +63,16 @@ TEST_F(Sweeps, requeue_then_all_dead_jobs_run_again_whatever_memory_knows) {
   EXPECT_EQ(ask("POST", "/jobs/requeue").json()["requeued"], 0);
 }
 
+TEST_F(Sweeps, requeue_when_the_client_has_a_rate_then_each_job_takes_its_part_of_it) {
+  make_dead(70);
+  clients.renew({std::get<ClientSpec>(parse_client_spec("anonymous rate=1/h burst=3"))});
+  EXPECT_EQ(ask("POST", "/jobs/requeue").json()["requeued"], 70);
+  const auto refused = ask("POST", "/jobs/requeue");
+  EXPECT_EQ(refused.status, 429U);
+  EXPECT_GT(std::stoi(refused.header("Retry-After")), 67 * 3600);
+  EXPECT_EQ(ask("DELETE", "/jobs?state=dead").status, 200U) << "which brings no jobs";
+}
+
 // Rule: SEC-1
 TEST_F(Sweeps, requeue_when_it_names_a_kind_then_only_the_clients_own_jobs_of_that) {
   const auto mine = make_dead(2);

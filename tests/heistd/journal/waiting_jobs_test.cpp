@@ -34,7 +34,8 @@ class WaitingJobsTest : public KeptJobs {
   }
   /// As if so much time had passed.
   void pass(std::chrono::seconds time) {
-    EXPECT_EQ(anonymous.waiting.wake(Clock::now() + time), std::nullopt);
+    std::size_t all = anonymous.waiting.size();
+    EXPECT_EQ(anonymous.waiting.wake(Clock::now() + time, all), std::nullopt);
     kept.post_waiting(anonymous);
     run_network();
   }
@@ -128,7 +129,7 @@ TEST_F(WaitingJobsTest, post_when_the_one_before_it_is_just_being_read_then_it_w
   const auto others = fill();
   const auto& line = *anonymous.waiting.find(others.back())->line;
   loop.run_until_idle();
-  while (line.taken == 0 || line.posted >= most_posted) ASSERT_TRUE(step_network());
+  while (line.being_read.empty() || line.posted >= most_posted) ASSERT_TRUE(step_network());
   Turns turns;
   turns.add(anonymous);
   EXPECT_TRUE(turns.must_wait(anonymous, line));
@@ -242,6 +243,56 @@ TEST_F(WaitingJobsTest, post_when_it_has_a_delay_then_it_waits_for_that_first) {
   pass(std::chrono::seconds(6));
   EXPECT_TRUE(is_posted(late));
   EXPECT_EQ(depth(TaskPriority::user_visible).delayed, 0U);
+}
+
+/// Of jobs of which the journal does not know.
+class RecordsTest : public WaitingJobsTest {
+ protected:
+  RecordsTest() {
+    post_kept("/jobs/digest?priority=user-blocking");  // the first one of a client brings its turns
+    add(Clock::now());
+  }
+  /// One that is runnable now.
+  JobId add(Clock::time_point expires_at = Clock::time_point::max()) {
+    ids.push_back(make_job_id());
+    anonymous.waiting.add(ids.back(), line, {Clock::now(), expires_at});
+    return ids.back();
+  }
+  std::shared_ptr<JobLine> line_of(TaskPriority priority) {
+    const auto& kind = *kinds.find("digest");
+    return anonymous.waiting.line_of("", nullptr, priority, anonymous.counts_of(priority), kind,
+                                     anonymous.kind_pauses.of(kind));
+  }
+  [[nodiscard]] WaitingJob::State state(const JobId& id) {
+    return anonymous.waiting.find(id)->state;
+  }
+
+  std::vector<JobId> ids;  ///< the first one has expired
+  const std::shared_ptr<JobLine> line = line_of(TaskPriority::background);
+};
+
+TEST_F(RecordsTest, wake_when_many_delays_are_over_then_a_batch_at_a_time_has_its_turn) {
+  for (std::size_t i = 0; i < 3 * jobs_at_a_time; ++i) add();
+  EXPECT_EQ(depth(TaskPriority::background).delayed, 3 * jobs_at_a_time);
+  kept.post_waiting(anonymous);
+  EXPECT_EQ(depth(TaskPriority::background).delayed, 2 * jobs_at_a_time + 1);
+  run_network();
+  EXPECT_EQ(anonymous.waiting.size(), 0U);
+}
+
+// Rule: JRN-5
+TEST_F(RecordsTest, add_when_others_have_not_been_woken_then_it_comes_behind_them) {
+  const auto before = add();
+  const auto behind = add();
+  EXPECT_EQ(state(behind), WaitingJob::State::delayed);
+  EXPECT_TRUE(Turns().must_wait(anonymous, *line_of(TaskPriority::user_visible)));
+  std::size_t all = ids.size();
+  EXPECT_EQ(anonymous.waiting.wake(Clock::now(), all), ids.front());
+  anonymous.waiting.remove(ids.front());
+  EXPECT_EQ(anonymous.waiting.wake(Clock::now(), all), std::nullopt);
+  EXPECT_EQ(anonymous.waiting.take(*line), before);
+  EXPECT_EQ(anonymous.waiting.take(*line), behind);
+  EXPECT_FALSE(Turns().must_wait(anonymous, *line_of(TaskPriority::user_visible)));
 }
 
 TEST_F(WaitingJobsTest, get_when_too_many_wait_for_ends_then_503_and_there_is_no_job) {
