@@ -55,9 +55,10 @@ class Simulation {
     }
   }
 
+  /// The loop's clock is coarser than the time between two jobs, and must not add to it.
   void submit_next() {
-    world_.after(world_.random_time(time_of(60 / setting_.jobs_a_minute)),
-                 [this] { submit_next(); });
+    next_ += world_.random_time(time_of(60 / setting_.jobs_a_minute));
+    world_.after(next_ - world_.now(), [this] { submit_next(); });
     nodes_.at(world_.random_index(nodes_.size())).submit(random_job());
   }
 
@@ -88,6 +89,7 @@ class Simulation {
 
   const Setting setting_;
   World world_;
+  Time next_ = {};  ///< when the next job comes
   Figures figures_;
   std::deque<Database> databases_;
   std::deque<Node> nodes_;
@@ -141,8 +143,7 @@ int run(int argc, char** argv) {
   app.add_option("--deaths-a-minute", setting.deaths_a_minute, "of servers")->capture_default_str();
   app.add_option("--failover-seconds", setting.failover_seconds, "that one database is away")
       ->capture_default_str();
-  app.add_option("--heeding", setting.heeding,
-                 "how many servers heed hints of jobs that are not urgent; 0: all")
+  app.add_option("--heeding", setting.heeding, "how many servers heed a hint; 0: all")
       ->capture_default_str();
   app.add_option("--seed", setting.seed)->capture_default_str();
   CLI11_PARSE(app, argc, argv);

@@ -8,9 +8,8 @@ Node::Node(World& world, Figures& figures, Database& database, const Setting& se
       figures_(figures),
       database_(database),
       setting_(setting),
-      agents_(world, figures, setting.agents, [this](const Job& /*ended*/) {
-        ++figures_.ended;
-        ++ended_;
+      agents_(world, figures, setting.agents, [this](const Job& ended) {
+        ended_.push_back(ended);
         send_ended();
         claim();
       }) {
@@ -55,23 +54,23 @@ void Node::send_accepted() {
         for (auto& job : jobs)
           figures_.accept_times.push_back(seconds_of(world_.now() - job.accepted));
         database_.accept(jobs);
-        return jobs;
+        return jobs.size();
       },
-      unless_lost([this](const std::vector<Job>& stored) {
+      unless_lost([this](std::size_t stored) {
         is_submitting_ = false;
-        for (auto& job : stored) ++unclaimed_.at(job.level);
+        unclaimed_ += stored;
         claim();
         send_accepted();
       }));
 }
 
 void Node::send_ended() {
-  if (is_completing_ || ended_ == 0) return;
-  is_completing_ = true;
-  const auto size = std::exchange(ended_, 0);
+  if (!ending_.empty() || ended_.empty()) return;
+  ending_ = std::exchange(ended_, {});
   database_.call(
-      "complete", size, [size] { return size; }, unless_lost([this](std::size_t /*stored*/) {
-        is_completing_ = false;
+      "complete", ending_.size(), [] { return 0; }, unless_lost([this](int /*none*/) {
+        figures_.ended += ending_.size();
+        ending_.clear();
         send_ended();
       }));
 }
@@ -81,25 +80,14 @@ void Node::claim() {
   if (is_claiming_ || is_down_) return;
   is_claiming_ = true;
   claims_again_ = false;
-  const auto unclaimed = std::exchange(unclaimed_, {});
+  const auto unclaimed = std::exchange(unclaimed_, 0);
   database_.claim(setting_.agents, agents_.held(),
                   unless_lost([this, unclaimed](const std::vector<Job>& claimed) {
                     is_claiming_ = false;
                     on_claimed(claimed);
-                    tell_of_rest(claimed, unclaimed);
+                    if (claimed.size() < unclaimed) tell();
                     if (claims_again_) claim();
                   }));
-}
-
-/// What was accepted here, and this claim has not brought, is for others.
-void Node::tell_of_rest(const std::vector<Job>& claimed,
-                        std::array<std::size_t, levels> unclaimed) {
-  for (const auto& job : claimed) {
-    if (unclaimed.at(job.level) > 0) --unclaimed.at(job.level);
-  }
-  for (std::size_t level = levels; level-- > 0;) {
-    if (unclaimed.at(level) > 0) return tell(level);
-  }
 }
 
 void Node::on_claimed(const std::vector<Job>& claimed) {
@@ -108,39 +96,36 @@ void Node::on_claimed(const std::vector<Job>& claimed) {
 }
 
 /// At once, and then after a pause.
-void Node::tell(std::size_t level) {
+void Node::tell() {
   tells_again_ = true;
-  told_level_ = std::max(told_level_, level);
   if (is_telling_) return;
   is_telling_ = true;
   tells_again_ = false;
   world_.after(between_hints, [this] {
     is_telling_ = false;
-    if (tells_again_) tell(told_level_);
+    if (tells_again_) tell();
   });
   database_.call(
-      "hint", database_.nodes().size(),
-      [most_urgent = std::exchange(told_level_, background)] { return most_urgent; },
-      [this](std::size_t most_urgent) {
+      "hint", database_.nodes().size(), [] { return 0; },
+      [this](int /*none*/) {
         for (auto* const node : database_.nodes()) {
-          if (node != this) node->hear_hint(most_urgent);
+          if (node != this) node->hear_hint();
         }
       });
 }
 
-bool Node::heeds(std::size_t level) {
-  if (is_down_ || setting_.heeding == 0 || level == user_blocking) return !is_down_;
+bool Node::heeds_hint() {
+  if (is_down_ || setting_.heeding == 0) return !is_down_;
   return world_.random_part() * static_cast<double>(database_.nodes().size()) < setting_.heeding;
 }
 
-void Node::hear_hint(std::size_t level) {
-  if (!heeds(level)) return;
+void Node::hear_hint() {
+  if (!heeds_hint()) return;
   hears_late_ = pauses_;
-  heard_level_ = level;
   if (std::exchange(pauses_, true)) return;
   world_.after(between_hints, [this] {
     pauses_ = false;
-    if (std::exchange(hears_late_, false)) hear_hint(heard_level_);
+    if (std::exchange(hears_late_, false)) hear_hint();
   });
   claim();
 }
@@ -155,18 +140,23 @@ void Node::beat() {
 /// A server that has not renewed within half of its lease gives its work up.
 void Node::renew() {
   if (is_down_) return;
-  if (world_.now() - renewed_ > lease / 2 && !agents_.is_empty()) lose_all();
+  if (world_.now() - renewed_ > lease / 2) lose_all();
   database_.call(
       "renew", 0, [] { return 0; },
       unless_lost([this, sent = world_.now()](int /*none*/) { renewed_ = sent; }));
 }
 
+/// Also what has ended, and of which nobody knows whether that was stored.
 void Node::lose_all() {
   ++life_;
-  is_submitting_ = is_completing_ = is_claiming_ = false;
-  ended_ = 0;
-  unclaimed_ = {};
-  world_.after(lease, [this, jobs = agents_.take_all()] { database_.take_back(jobs); });
+  is_submitting_ = is_claiming_ = false;
+  unclaimed_ = 0;
+  auto lost = agents_.take_all();
+  for (auto* const ended : {&ended_, &ending_}) {
+    lost.insert(lost.end(), ended->begin(), ended->end());
+    ended->clear();
+  }
+  world_.after(lease, [this, lost = std::move(lost)] { database_.take_back(lost); });
 }
 
 void Node::die() {

@@ -17,8 +17,8 @@ struct Setting {
   double minutes = 1;           ///< after a first one, which does not count
   double deaths_a_minute = 0;   ///< of nodes
   double failover_seconds = 0;  ///< for so long one database is away, once
-  /// So many servers of a shard look for jobs that others tell of, by chance, unless these are
-  /// urgent; with 0 all of them do, as heistd's do today.
+  /// So many servers of a shard look for jobs that another one tells of, by chance; with 0 all of
+  /// them do, as heistd's do today.
   double heeding = 0;
   unsigned seed = 1;
 };
@@ -28,7 +28,7 @@ constexpr Time network = std::chrono::microseconds(500);  ///< there and back
 constexpr Time disk = std::chrono::microseconds(500);     ///< until a commit is safe
 constexpr Time chunk = std::chrono::milliseconds(1);      ///< of a job, between two yields
 constexpr Time heartbeat = std::chrono::milliseconds(1900);
-constexpr Time lease = std::chrono::seconds(10);
+constexpr Time lease = std::chrono::seconds(12);
 constexpr Time between_renewals = lease / 4;
 constexpr Time between_hints = std::chrono::milliseconds(100);
 constexpr Time until_it_is_back = std::chrono::seconds(5);  ///< a node that has died
