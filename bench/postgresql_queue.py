@@ -8,7 +8,6 @@ heistd's own functions; in `heistd_by_30` it are 30 jobs instead of 10. The rows
 docs/adr/0081 says what the layouts are for.
 """
 
-import os
 import pathlib
 import re
 import statistics
@@ -17,47 +16,23 @@ import sys
 
 sys.dont_write_bytecode = True
 HERE = pathlib.Path(__file__).resolve().parent / "postgresql_queue"
-sys.path.insert(0, str(HERE.parents[1] / "scripts" / "support"))
+sys.path[:0] = [str(HERE), str(HERE.parents[1] / "scripts" / "support")]
 import postgresql  # noqa: E402
+import queue_database  # noqa: E402
 
 DESIGNS = ("plain", "heistd", "heistd_by_30")
-SCHEMA = HERE.parents[1] / "src" / "heistd" / "postgresql" / "sql"
-PARTS = ("tables", "nodes", "submit", "reads", "end", "names", "claim")  # in the order in which they can be made
 JOBS = 10  # of a client's turn
 HELD_PARTS = 3  # the last of them is compared
-SETTINGS = ("shared_buffers=512MB", "max_wal_size=4GB")
 
 
-class Database:
-    def __init__(self, server):
-        self.environment = {**os.environ, **server.environment()}
-
-    def start(self, program, *options, **how):
-        return subprocess.Popen([postgresql.PROGRAMS / program, *options], env=self.environment, text=True, **how)
-
-    def run(self, program, *options):
-        """What it has said, and its exit status."""
-        process = self.start(program, *options, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
-        return process.communicate()[0], process.returncode
-
-    def make_tables(self):
-        functions = [word for part in PARTS for word in ("-f", SCHEMA / f"{part}.sql")]
-        for files in (["-f", HERE / "tables.sql"], ["-f", HERE / "schema.sql", *functions]):
-            said, status = self.run("psql", "-q", "-v", "ON_ERROR_STOP=1", *files)
-            if status != 0:
-                raise SystemExit(f"postgresql_queue: the tables cannot be made:\n{said}")
-
-    def jobs_a_second(self, design, seconds):
-        script, _, number = design.partition("_by_")
-        jobs = int(number or JOBS)
-        starts = {"mark": 0, "until": 0, "begun": 0, "lanes": "{}", "cursors": "{}"}
-        defined = [word for name, value in {**starts, "jobs": jobs}.items() for word in ("-D", f"{name}={value}")]
-        said, status = self.run("pgbench", "-n", "-M", "prepared", "-c", "6", "-j", "1", "-T", str(seconds), *defined,
-                                "-f", HERE / f"{script}.sql")
-        rate = re.search(r"^tps = ([\d.]+)", said, re.MULTILINE)
-        if status != 0 or not rate:
-            raise SystemExit(f"postgresql_queue: {design} failed:\n{said}")
-        return jobs * float(rate.group(1))
+def jobs_a_second(database, design, seconds):
+    script, _, number = design.partition("_by_")
+    jobs = int(number or JOBS)
+    starts = {"mark": 0, "until": 0, "begun": 0, "lanes": "{}", "cursors": "{}"}
+    defined = [word for name, value in {**starts, "jobs": jobs}.items() for word in ("-D", f"{name}={value}")]
+    said = database.run("pgbench", "-n", "-M", "prepared", "-c", "6", "-j", "1", "-T", str(seconds), *defined,
+                        "-f", HERE / f"{script}.sql")
+    return jobs * float(re.search(r"^tps = ([\d.]+)", said, re.MULTILINE).group(1))
 
 
 def hold_snapshot(database):
@@ -71,10 +46,11 @@ def hold_snapshot(database):
 
 def measure(database, design, seconds):
     """Free, and with a snapshot that has been held for a while."""
-    database.make_tables()
-    free = database.jobs_a_second(design, seconds)
+    database.run_files(HERE / "tables.sql")
+    database.make_queue()
+    free = jobs_a_second(database, design, seconds)
     holder = hold_snapshot(database)
-    held = [database.jobs_a_second(design, seconds) for _ in range(HELD_PARTS)][-1]
+    held = [jobs_a_second(database, design, seconds) for _ in range(HELD_PARTS)][-1]
     holder.communicate("COMMIT;\n")
     return free, held
 
@@ -84,13 +60,13 @@ def main():
     seconds = int(sys.argv[2]) if len(sys.argv) > 2 else 10
     found = {design: [] for design in DESIGNS}
     try:
-        with postgresql.server(SETTINGS) as server:
-            database = Database(server)
+        with postgresql.server(queue_database.SETTINGS) as server:
+            database = queue_database.Database(server)
             for number in range(rounds):
                 for design in DESIGNS:
                     print(f"postgresql_queue: round {number + 1} of {rounds}: {design}", file=sys.stderr)
                     found[design].append(measure(database, design, seconds))
-    except postgresql.Failed as error:
+    except (postgresql.Failed, queue_database.Failed) as error:
         raise SystemExit(f"postgresql_queue: {error}") from None
     print(f"jobs a second, medians of {rounds} rounds\n")
     print(f"| | free | held for {(HELD_PARTS - 1) * seconds} s | ratio |\n|---|---|---|---|")
