@@ -8,7 +8,7 @@ import postgresql
 
 HERE = pathlib.Path(__file__).resolve().parent
 SCHEMA = HERE.parents[1] / "src" / "heistd" / "postgresql" / "sql"
-PARTS = ("tables", "nodes", "submit", "reads", "end", "names", "claim")  # in the order in which they can be made
+PARTS = ("tables", "nodes", "submit", "reads", "end", "names", "forget", "claim")  # in the order in which they can be made
 SETTINGS = ("shared_buffers=512MB", "max_wal_size=4GB")
 
 

@@ -37,7 +37,8 @@ class PostgresJournal : public JobJournal {
     std::string node;
     std::chrono::milliseconds lease = std::chrono::seconds(10);  ///< see PostgresLease
     PostgresLimits limits = {};
-    JournalClock clock = {};  ///< empty: the database's, as all servers have it
+    JournalBounds bounds = {};  ///< of finished jobs, by whole days: sweep() drops them
+    JournalClock clock = {};    ///< empty: the database's, as all servers have it
     /// These attempts are not this server's any more, which has to end them: it could not renew its
     /// lease, or the database has forgotten a claim. Called on the network's thread.
     std::function<void(const std::vector<JobId>&)> on_lost = [](const std::vector<JobId>&) {};
@@ -110,8 +111,9 @@ class PostgresJournal : public JobJournal {
   [[nodiscard]] Answer<Look> look();
   /// Those of the jobs that have ended, or are not there any more.
   [[nodiscard]] Answer<std::vector<JobId>> ended_of(std::vector<JobId> ids);
-  /// Aborts jobs that should have been started by now, a batch of them, and gives what is paused.
-  [[nodiscard]] Answer<std::vector<StoredPause>> expire_some();
+  /// Aborts jobs that should have been started by now, a batch of them, forgets what is beyond the
+  /// bounds, and gives what is paused.
+  [[nodiscard]] Answer<std::vector<StoredPause>> sweep();
   /// Answered when all that was asked for before has been.
   [[nodiscard]] Answer<Effect> flush();
 
