@@ -5,6 +5,7 @@ import os
 import pathlib
 import resource
 import shutil
+import select
 import signal
 import sqlite3
 import subprocess
@@ -244,14 +245,45 @@ class Journal(ServerTest):
 
     def test_part_of_a_result_is_read_from_the_disk(self):
         self.stop(self.server)
+        job, whole = self.result_on_the_disk(400_000)
+        part = self.server.request("GET", f"{job}/result", headers={"Range": "bytes=131000-263000"})
+        self.assertEqual((part.status, part.body), (206, whole[131000:263001]))
+        self.assertEqual(part.headers["content-range"], f"bytes 131000-263000/{len(whole)}")
+
+    def result_on_the_disk(self, size):
+        """A server whose memory does not have it; the job's path, and all of its result."""
         self.server = self.begin("--max-results", "1")
         job = self.server.accepted("/jobs/compress", os.urandom(400_000))
         self.server.finished(job)
         whole = self.server.get(f"{job}/result").body
         self.server.finished(self.server.accepted("/jobs/digest"))
-        part = self.server.request("GET", f"{job}/result", headers={"Range": "bytes=131000-263000"})
-        self.assertEqual((part.status, part.body), (206, whole[131000:263001]))
-        self.assertEqual(part.headers["content-range"], f"bytes 131000-263000/{len(whole)}")
+        return job, whole
+
+    def resident(self):
+        with open(f"/proc/{self.server.process.pid}/status") as status:
+            return next(int(line.split()[1]) * 1024 for line in status if line.startswith("VmRSS"))
+
+    def test_large_result_on_the_disk_takes_little_memory_for_each_who_reads_it(self):
+        size = 12_000_000
+        job, whole = self.result_on_the_disk(size)
+        self.assertEqual(self.server.get(f"{job}/result").body, whole)
+        before = self.resident()
+        readers = [self.server.raw(receive_buffer=4096) for _ in range(12)]
+        for reader in readers:
+            reader.head("GET", f"{job}/result")
+        until(lambda: all(select.select([reader.socket], [], [], 0)[0] for reader in readers), "replies")
+        self.assertLess(self.resident() - before, 4 * size)
+        reply = readers[0].reply()
+        self.assertEqual((reply.status, reply.body == whole), (200, True))
+
+    def test_result_that_is_forgotten_while_it_is_sent_ends_early(self):
+        job, whole = self.result_on_the_disk(8_000_000)
+        reader = self.server.raw(receive_buffer=4096).head("GET", f"{job}/result")
+        until(lambda: select.select([reader.socket], [], [], 0)[0], "a reply")
+        self.server.request("DELETE", job)
+        part = reader.reply().body
+        self.assertLess(len(part), len(whole))
+        self.assertEqual(part, whole[: len(part)])
 
     def test_list_goes_on_behind_its_cursor_and_not_behind_that_of_another_server(self):
         jobs = [self.server.accepted("/jobs/digest?delay=3600000") for _ in range(3)]
