@@ -246,6 +246,7 @@ Result<Api::Step> Api::begin_upload(const Route& route, const RequestHead& head,
   }
   Upload upload(client, std::move(*request), std::move(*ticket), limits_.max_body,
                 service_.disposal_for(client));
+  if (service_.stores_uploads()) upload.note_stored();
   return announce(head, std::move(upload));
 }
 
@@ -397,11 +398,11 @@ Api::Outcome Api::stored_result(const StoredJob& stored, const RangeHeaders& wan
     if (bytes.size() != first.size) return make_reply(no_such_job());  // it was deleted
     auto reply = result_reply(from_stored(stored.result_description, bytes));
     if (!is_of_bytes) return cut_to_part(std::move(reply), wanted, stored.id);
-    return with_part(std::move(reply), part, stored.id, total);
     const ByteRange rest{first.offset + first.size, part.bytes.size - first.size};
     if (rest.size > 0) {
       reply.rest = std::make_shared<StoredRest>(*service_.keeper(), stored.id, rest);
     }
+    return with_part(std::move(reply), part, stored.id, total);
   });
 }
 
