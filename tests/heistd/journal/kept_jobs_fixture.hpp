@@ -40,6 +40,18 @@ struct TestedJournal : MemoryJournal {
     started.push_back(id);
     return MemoryJournal::start(std::move(id), priority);
   }
+  Answer<std::vector<StoredJob>> load(Which which, AcceptanceOrder after,
+                                      std::size_t most) override {
+    auto answer = MemoryJournal::load(which, after, most);
+    if (which == Which::finished) loaded_ended += said(answer).size();
+    return answer;
+  }
+  Answer<std::vector<StoredJob>> load_ended(std::string client, EndPlace before,
+                                            std::size_t most) override {
+    auto answer = MemoryJournal::load_ended(std::move(client), before, most);
+    loaded_ended += said(answer).size();
+    return answer;
+  }
   Answer<std::string> read_result(JobId id, ByteRange range) override {
     largest_read = std::max(largest_read, range.size);
     return MemoryJournal::read_result(std::move(id), range);
@@ -56,6 +68,7 @@ struct TestedJournal : MemoryJournal {
   bool starts_at_once = false;
   bool is_full = false;            ///< first starts cannot be counted
   std::vector<JobId> started;      ///< in this order
+  std::size_t loaded_ended = 0;    ///< records of finished jobs
   std::uint64_t largest_read = 0;  ///< of a result, at once
 
  private:
