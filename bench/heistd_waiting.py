@@ -2,8 +2,9 @@
 """What a heistd with a journal takes for a million jobs that wait: memory of each, the start, a new priority.
 
 usage: heistd_waiting.py BUILD_DIRECTORY [JOBS]   (a release build, on a quiet machine)
-Prints a table in Markdown, for a tenth of them and for all. It ends with 1 when a job takes more than 200 bytes, a
-start more than 10 s, or a new priority more than 50 ms, as it takes the same time for any number of jobs.
+Prints a table in Markdown, for a tenth of them and for all, and then for a tenth with uploads of 4 KiB beside as many
+finished jobs. It ends with 1 when a job takes more than 200 bytes, a start more than 10 s, or a new priority more than
+50 ms, as it takes the same time for any number of jobs.
 """
 
 import pathlib
@@ -21,14 +22,20 @@ BYTES_BAR = 200
 SECONDS_BAR = 10
 SECONDS_TO_MOVE_BAR = 0.05
 # Copies of one delayed job that was posted. Without its time to start they are queued ones.
+# A time to start, or an end, is that many microseconds later for each.
 FILL = """
-WITH RECURSIVE number(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM number WHERE n < ?)
+WITH RECURSIVE number(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM number WHERE n < :jobs)
 INSERT INTO job(id, client, kind, parameters, signal, priority, may_start, attempt, forgiven,
-                max_attempts, state, payload_bytes)
+                max_attempts, state, payload_bytes, ended_at, kept)
 SELECT CASE typeof(id) WHEN 'blob' THEN randomblob(16) ELSE lower(hex(randomblob(16))) END,
-       client, kind, parameters, signal, priority, may_start * ? + n, attempt, forgiven, max_attempts, state, 0
+       client, kind, parameters, signal, priority, may_start * :delayed + n, attempt, forgiven, max_attempts,
+       iif(:finished, 2, state), :upload, iif(:finished, 1000000 * unixepoch() + n, NULL), iif(:finished, 512, NULL)
 FROM job, number WHERE seq = (SELECT min(seq) FROM job)
 """
+FILL_UPLOADS = """
+INSERT INTO payload SELECT seq << 20, randomblob(payload_bytes) FROM job WHERE payload_bytes > 0 AND ended_at ISNULL
+"""
+UPLOAD = 4096
 
 
 class Heistd:
@@ -61,9 +68,13 @@ class Heistd:
         self.process.wait()
 
 
-def fill(data, jobs, are_delayed):
+def fill(data, jobs, are_delayed, upload, finished):
     with sqlite3.connect(pathlib.Path(data) / "journal.sqlite") as database:
-        database.execute(FILL, [jobs, int(are_delayed)])
+        copies = {"jobs": jobs, "delayed": int(are_delayed), "upload": upload, "finished": 0}
+        database.execute(FILL, copies)
+        database.execute(FILL_UPLOADS)
+        if finished:
+            database.execute(FILL, {**copies, "jobs": finished, "finished": 1})
     database.close()
 
 
@@ -78,7 +89,7 @@ def measure(program, data):
     return server.seconds, resident, moved, seconds
 
 
-def measure_waiting(program, jobs, what):
+def measure_waiting(program, jobs, what, upload=0, finished=0):
     """What so many jobs take: seconds of the start, bytes of all, seconds of a new priority."""
     with tempfile.TemporaryDirectory() as data:
         server = Heistd(program, data)
@@ -86,7 +97,7 @@ def measure_waiting(program, jobs, what):
         server.request("POST", "/jobs/digest?delay=3600000&signal=night", b"")
         server.end()
         _, resident_of_few, _, _ = measure(program, data)
-        fill(data, jobs, what == "delayed")
+        fill(data, jobs, what == "delayed", upload, finished)
         seconds, resident, moved, to_move = measure(program, data)
     if moved < 0.99 * jobs:  # a few of those that are queued may have run
         raise SystemExit(f"heistd_waiting: only {moved} of {jobs} jobs got the new priority")
@@ -102,12 +113,21 @@ def print_rows(program, jobs, what):
     return each <= BYTES_BAR and many[0] <= SECONDS_BAR and max(few[2], many[2]) <= SECONDS_TO_MOVE_BAR
 
 
+def print_row_of_uploads(program, jobs):
+    """True when the bars hold that it has."""
+    seconds, resident, to_move = measure_waiting(program, jobs, "delayed", UPLOAD, finished=jobs)
+    what = f"delayed, of {UPLOAD // 1024} KiB each, beside as many finished ones"
+    print(f"| {jobs:,} {what} | {seconds:.1f} | {resident / 2**20:.0f} | | {to_move * 1000:.1f} |")
+    return seconds <= SECONDS_BAR and to_move <= SECONDS_TO_MOVE_BAR
+
+
 def main():
     program = pathlib.Path(sys.argv[1]) / "src" / "heistd" / "heistd"
     jobs = int(sys.argv[2]) if len(sys.argv) > 2 else 1_000_000
     print("| jobs that wait | start, s | their memory, MiB | bytes of one more | a new priority for all, ms |")
     print("|---|---|---|---|---|")
-    return 0 if all([print_rows(program, jobs, what) for what in ("delayed", "queued")]) else 1
+    hold = [print_rows(program, jobs, what) for what in ("delayed", "queued")]
+    return 0 if all([*hold, print_row_of_uploads(program, jobs // 10)]) else 1
 
 
 sys.exit(main())

@@ -1,10 +1,13 @@
+#include <algorithm>
 #include <heistd/api_storing.hpp>
 #include <heistd/job_request.hpp>
 #include <heistd/job_text.hpp>
 #include <heistd/json.hpp>
+#include <heistd/limits.hpp>
 #include <heistd/memory_reserve.hpp>
 #include <heistd/network_reserve.hpp>
 #include <heistd/page/page_files.hpp>
+#include <heistd/stored_rest.hpp>
 #include <heistd/stored_result.hpp>
 #include <utility>
 
@@ -243,6 +246,7 @@ Result<Api::Step> Api::begin_upload(const Route& route, const RequestHead& head,
   }
   Upload upload(client, std::move(*request), std::move(*ticket), limits_.max_body,
                 service_.disposal_for(client));
+  if (service_.stores_uploads()) upload.note_stored();
   return announce(head, std::move(upload));
 }
 
@@ -372,7 +376,8 @@ Api::Handled Api::job_result(const Route& route, const RangeHeaders& wanted, Cli
   return cut_to_part(result_reply(*job->end().result), wanted, job->id);
 }
 
-/// Of bytes only the part is read that is wanted. A JSON value is small, and its reply has more.
+/// Of bytes only the part is read that is wanted, and no more than a block before the rest is sent.
+/// A JSON value is small, and its reply has more.
 Api::Outcome Api::stored_result(const StoredJob& stored, const RangeHeaders& wanted) {
   if (!is_end(stored.state)) {
     return make_reply({409, "not_finished", "the job has not finished yet"});
@@ -385,12 +390,18 @@ Api::Outcome Api::stored_result(const StoredJob& stored, const RangeHeaders& wan
   const bool is_of_bytes = describes_bytes(stored.result_description);
   if (!is_of_bytes) part = {200, {0, total}};
   if (part.status == 416) return with_part({}, part, stored.id, total);
-  auto answer = service_.keeper()->journal().read_result(stored.id, part.bytes);
-  return storing(answer, [=](const std::string& bytes) -> Outcome {
+  auto first = part.bytes;
+  if (is_of_bytes) first.size = std::min<std::uint64_t>(first.size, block_bytes);
+  auto answer = service_.keeper()->journal().read_result(stored.id, first);
+  return storing(answer, [=, this](const std::string& bytes) -> Outcome {
     const NetworkReserve::Withheld only_what_is_left;
-    if (bytes.size() != part.bytes.size) return make_reply(no_such_job());  // it was deleted
+    if (bytes.size() != first.size) return make_reply(no_such_job());  // it was deleted
     auto reply = result_reply(from_stored(stored.result_description, bytes));
     if (!is_of_bytes) return cut_to_part(std::move(reply), wanted, stored.id);
+    const ByteRange rest{first.offset + first.size, part.bytes.size - first.size};
+    if (rest.size > 0) {
+      reply.rest = std::make_shared<StoredRest>(*service_.keeper(), stored.id, rest);
+    }
     return with_part(std::move(reply), part, stored.id, total);
   });
 }

@@ -147,7 +147,8 @@ std::optional<Refusal> Api::take_on(Bulk& bulk, std::size_t index) {
   }
   const auto bytes = byte_count(item.payload);
   auto ticket = bulk.client.budget->take_job();
-  if (!ticket || !ticket->grow(bytes) || service_.reserve(*request, bytes, *ticket)) {
+  if (!ticket || !ticket->grow(bytes) || service_.reserve(*request, bytes, *ticket) ||
+      (service_.stores_uploads() && !ticket->store(bytes))) {
     return too_many(bulk.items().size());
   }
   entry.job.emplace(

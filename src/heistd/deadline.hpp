@@ -28,10 +28,12 @@ class Deadline : public std::enable_shared_from_this<Deadline> {
   /// Whether it has, since it was set.
   [[nodiscard]] bool has_passed() const noexcept { return has_passed_; }
 
-  /// A reply begins, or ends.
-  [[nodiscard]] Sending& begin_sending(const Limits& limits) {
-    return sending_.emplace(limits, Clock::now(), socket_.native_handle());
+  /// A reply begins, unless it has, or ends.
+  Sending& begin_sending(const Limits& limits) {
+    if (!sending_) sending_.emplace(limits, Clock::now(), socket_.native_handle());
+    return *sending_;
   }
+  [[nodiscard]] bool is_sending() const noexcept { return sending_.has_value(); }
   void end_sending() noexcept { sending_.reset(); }
 
  private:

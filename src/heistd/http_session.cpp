@@ -271,21 +271,46 @@ asio::awaitable<void> HttpSession::answer(const Reply& reply) {
 
 asio::awaitable<void> HttpSession::send(const Reply& reply) {
   keep_alive_ = keep_alive_ && !stopping_;
-  const auto head = head_text(reply, reply_frame(), reply.body.size());
+  const auto head = head_text(reply, reply_frame(), reply.bytes());
   static const Body none;
   auto unsent = unsent_of(head, is_head_ ? none : reply.body);
-  co_await send_all(unsent);
+  const bool has_rest = reply.rest && !is_head_;
+  if (has_rest) deadline_->begin_sending(limits_);
+  const bool is_sent = co_await send_some(unsent);
+  if (is_sent && has_rest) co_await send_rest(*reply.rest);
+  deadline_->end_sending();
 }
 
-/// False when the client does not take it. Mostly the system takes all at once, which needs
-/// neither a deadline nor an event. Else it takes a piece at a time, as the socket's buffer is
-/// small.
+/// Each piece is asked for when the one before has gone. When one cannot be had, the connection
+/// ends, as the client has been told a length.
+asio::awaitable<void> HttpSession::send_rest(ReplyRest& rest) {
+  bool is_sent = true;
+  while (is_sent && rest.bytes() > 0) {
+    deadline_->clear();
+    auto next = next_of(rest);
+    auto called = crossing_.call(next);
+    const auto piece = co_await std::move(called);
+    if (!piece) co_return give_up();
+    auto unsent = unsent_of(*piece, {});
+    is_sent = co_await send_some(unsent);
+  }
+}
+
+/// False when the client does not take it.
 asio::awaitable<bool> HttpSession::send_all(Unsent& unsent) {
+  const bool is_sent = co_await send_some(unsent);
+  deadline_->end_sending();
+  co_return is_sent;
+}
+
+/// The same where more may follow. Mostly the system takes all at once, which needs neither a
+/// deadline nor an event. Else it takes a piece at a time, as the socket's buffer is small.
+asio::awaitable<bool> HttpSession::send_some(Unsent& unsent) {
   Error error;
   const auto at_once = wire_.write_some(unsent, error);
   unsent.consume(at_once);
   if (error == asio::error::would_block) error = {};
-  if (!error && asio::buffer_size(unsent) == 0) co_return true;
+  if (!error && asio::buffer_size(unsent) == 0 && !deadline_->is_sending()) co_return true;
   auto& sending = deadline_->begin_sending(limits_);
   sending.add(at_once);
   while (!error && asio::buffer_size(unsent) > 0) {
@@ -296,7 +321,6 @@ asio::awaitable<bool> HttpSession::send_all(Unsent& unsent) {
     unsent.consume(bytes);
     error = failure;
   }
-  deadline_->end_sending();
   if (error) give_up();
   co_return !error;
 }

@@ -88,7 +88,9 @@ class HttpSession : public std::enable_shared_from_this<HttpSession> {
   Awaitable<bool> send_continue();
   Awaitable<void> answer(const Reply& reply);
   Awaitable<void> send(const Reply& reply);
+  Awaitable<void> send_rest(ReplyRest& rest);
   Awaitable<bool> send_all(Unsent& unsent);
+  Awaitable<bool> send_some(Unsent& unsent);
   Awaitable<void> refuse(const Refusal& refusal);
   Awaitable<void> refuse_read(Error error);
   Awaitable<void> linger();
@@ -105,6 +107,7 @@ class HttpSession : public std::enable_shared_from_this<HttpSession> {
   Awaitable<Reply> end_wait(JobWait& wait, bool left);
   static Awaitable<void> end_observation(Observation& observation);
   static Awaitable<Piece> next_piece(EventStream& stream, bool is_late);
+  Awaitable<std::optional<std::string>> next_of(ReplyRest& rest);
   std::function<void()> waker();
 
   boost::asio::mutable_buffer room_to_read_ahead();

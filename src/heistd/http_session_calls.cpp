@@ -138,6 +138,17 @@ asio::awaitable<Reply> HttpSession::end_wait(JobWait& wait, bool left) {
   co_return Reply();
 }
 
+/// Nothing when there is no memory for it, either.
+asio::awaitable<std::optional<std::string>> HttpSession::next_of(ReplyRest& rest) {
+  try {
+    auto piece = heist::async_wait(rest.next(),
+                                   asio::bind_executor(crossing_.network(), asio::use_awaitable));
+    co_return co_await std::move(piece);
+  } catch (const std::bad_alloc&) {
+    co_return std::nullopt;
+  }
+}
+
 asio::awaitable<void> HttpSession::end_observation(Observation& observation) {
   observation.end_early();
   co_return;

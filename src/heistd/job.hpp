@@ -71,6 +71,7 @@ class Job {
     std::shared_ptr<FirstStart> first;  ///< of one that starts without the network, until it ends
     bool begun = false;  ///< the latest attempt: the journal has counted it, and not heard its end
     std::unique_ptr<const JobFailure> last_failure;  ///< of an earlier attempt, or null
+    std::optional<Budget::Ticket> stored;            ///< of its upload, unless it waits
     std::optional<Budget::Ticket> memory;  ///< of one that is not posted yet, as somebody waits
     std::optional<JobLine::Share> posted;  ///< of a journal's job, until it starts
     std::shared_ptr<LinedUpJob> lined_up;  ///< of one that waits for its turn without a journal

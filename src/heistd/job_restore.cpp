@@ -1,10 +1,8 @@
-#include <algorithm>
 #include <heistd/backoff.hpp>
 #include <heistd/job_keeper.hpp>
 #include <heistd/job_restore.hpp>
 #include <heistd/stored_result.hpp>
 #include <iostream>
-#include <map>
 #include <utility>
 #include <vector>
 
@@ -14,6 +12,8 @@ namespace {
 using Which = JobJournal::Which;
 
 constexpr std::size_t jobs_at_once = 1000;
+/// Of finished ones, of which no more than these are loaded in vain.
+constexpr std::size_t ended_at_once = 64;
 /// Every so many jobs a line says how far it is.
 constexpr std::size_t jobs_for_a_line = 100'000;
 
@@ -73,10 +73,10 @@ class Restore {
   }
 
   template <class Use>
-  void each(Which which, Use use) {
+  void each_unfinished(Use use) {
     AcceptanceOrder last = 0;
     for (;;) {
-      const auto jobs = said(journal_.load(which, last, jobs_at_once));
+      const auto jobs = said(journal_.load(Which::unfinished, last, jobs_at_once));
       if (jobs.empty()) return;
       last = jobs.back().order;
       for (const auto& job : jobs) use(job);
@@ -86,7 +86,7 @@ class Restore {
   void restore_unfinished() {
     const auto total = said(journal_.count(Which::unfinished));
     std::size_t seen = 0;
-    each(Which::unfinished, [&](const StoredJob& job) {
+    each_unfinished([&](const StoredJob& job) {
       auto* const client = clients_.find(job.client);
       const auto* const kind = kinds_.find(job.kind);
       if (client == nullptr || kind == nullptr || !takes(*kind, job.parameters)) {
@@ -101,31 +101,39 @@ class Restore {
     });
   }
 
+  /// The oldest first, as the newest are to stay for longest.
   void restore_finished() {
-    std::map<Client*, std::vector<StoredJob>> finished;
-    each(Which::finished, [&](const StoredJob& job) {
-      auto* const client = clients_.find(job.client);
-      if (client == nullptr) return;
-      if (has_died_now(job)) ++client->stats_of(priority_of(*client, job)).dead;
-      finished[client].push_back(job);
-    });
-    for (auto& [client, jobs] : finished) restore_newest(*client, std::move(jobs));
+    for (const auto& client : clients_.all()) {
+      const auto newest = load_newest(*client);
+      for (auto job = newest.rbegin(); job != newest.rend(); ++job) restore_finished(*client, *job);
+    }
   }
 
-  /// As many as the client may have, the oldest first.
-  void restore_newest(Client& client, std::vector<StoredJob> jobs) {
-    std::ranges::sort(jobs, {}, [](const auto& job) { return std::pair(job.ended_at, job.order); });
-    std::size_t newest = 0;
+  void restore_finished(Client& client, const StoredJob& job) {
+    const auto* const kind = kinds_.find(job.kind);
+    if (kind == nullptr) return;
+    service_.restore_finished(client, *kind, job, result_of(job));
+    ++restored_.finished;
+  }
+
+  /// As many as the client may have. All that have died now are looked at, too.
+  std::vector<StoredJob> load_newest(Client& client) {
+    std::vector<StoredJob> newest;
     std::uint64_t bytes = 0;
-    while (newest < jobs.size() && client.jobs.has_room_for(newest, bytes)) {
-      bytes += jobs[jobs.size() - ++newest].result_bytes;
-    }
-    for (auto first = jobs.end() - static_cast<std::ptrdiff_t>(newest); first != jobs.end();
-         ++first) {
-      const auto* const kind = kinds_.find(first->kind);
-      if (kind == nullptr) continue;
-      service_.restore_finished(client, *kind, *first, result_of(*first));
-      ++restored_.finished;
+    JobJournal::EndPlace before;
+    for (;;) {
+      auto jobs = said(journal_.load_ended(client.name, before, ended_at_once));
+      if (jobs.empty()) return newest;
+      before = {*jobs.back().ended_at, jobs.back().order};
+      for (auto& job : jobs) {
+        const bool has_died = has_died_now(job);
+        const bool has_room = client.jobs.has_room_for(newest.size(), bytes);
+        if (!has_died && !has_room) return newest;
+        if (has_died) ++client.stats_of(priority_of(client, job)).dead;
+        if (!has_room) continue;
+        bytes += job.result_bytes;
+        newest.push_back(std::move(job));
+      }
     }
   }
 

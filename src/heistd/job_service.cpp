@@ -223,6 +223,7 @@ void JobService::leave(Client& client, Job& job) {
   if (mine.place_in_held) client.held.erase(*mine.place_in_held);
   leave_at_once(client, job);
   mine.asking.reset();
+  mine.stored.reset();
   if (job.group) client.signals.drop_unused(job.signal_name, *job.group);
 }
 

@@ -154,6 +154,9 @@ class JobService {
   /// Errors: 503 "queue_full", "too_many_signals", "shutting_down".
   [[nodiscard]] Result<Budget::Ticket> take_room(Client& client, const JobRequest& request,
                                                  std::size_t bytes) const;
+  /// Whether uploads count for the disk of a journal that this server alone has.
+  [[nodiscard]] bool stores_uploads() const noexcept { return keeper_ != nullptr && !is_shared(); }
+  [[nodiscard]] static Refusal too_many_stored();
   /// Whether it could have one more that is as small as can be.
   [[nodiscard]] bool has_room_for_any(const Client& client) const;
   /// Has the journal queue a dead job again, and says what that answers. Whoever hears of it, the

@@ -48,8 +48,14 @@ Result<Budget::Ticket> JobService::take_room(Client& client, const JobRequest& r
   if (!ticket || !ticket->grow(bytes)) {
     return unavailable("queue_full", "this client has too many unfinished jobs already");
   }
+  if (stores_uploads() && !ticket->store(bytes)) return too_many_stored();
   if (auto refusal = reserve(request, bytes, *ticket)) return std::move(*refusal);
   return std::move(*ticket);
+}
+
+Refusal JobService::too_many_stored() {
+  return unavailable("queue_full",
+                     "the uploads of this client's unfinished jobs take too much of the disk");
 }
 
 bool JobService::has_room_for_any(const Client& client) const {

@@ -44,6 +44,7 @@ Result<std::shared_ptr<Job>> JobService::submit_kept(Client& client, const JobRe
                                                      const JobId& id, std::size_t bytes,
                                                      Budget::Ticket ticket) {
   if (is_shared()) return submit_shared(client, request, id, bytes);
+  auto stored = ticket.split_stored();
   try {
     const auto line = line_of(client, request.signal_name, request.priority, *request.kind);
     if (!line) return line.error();
@@ -53,11 +54,13 @@ Result<std::shared_ptr<Job>> JobService::submit_kept(Client& client, const JobRe
       const bool has_to_ask = at_once == nullptr;
       auto begun = begin(client, request, id, bytes, {}, std::move(ticket), std::nullopt,
                          std::move(at_once));
+      if (begun) (*begun)->unfinished->stored = std::move(stored);
       if (begun && has_to_ask) (*begun)->unfinished->posted.emplace(*line);
       return begun;
     }
     client.waiting.add(id, *line, times_of(request.delay, request.ttl),
-                       request.follows ? request.after : JobId());
+                       request.follows ? request.after : JobId(), bytes);
+    give_back(std::move(stored));
     // It may have ended since the journal was asked.
     if (request.follows && predecessor(client, request.after) != Predecessor::unfinished) {
       ask_about_follower(client, id);
@@ -77,7 +80,8 @@ void JobService::restore(Client& client, const Kind& kind, const StoredJob& stor
   const auto line = line_of(client, stored.signal_name, stored.priority, kind);
   if (!line) throw std::bad_alloc();  // the only reason, as its signal is there
   client.waiting.add(stored.id, *line, times_of(stored.delay, stored.ttl),
-                     stored.follows ? stored.after : JobId());
+                     stored.follows ? stored.after : JobId(),
+                     is_shared() ? 0 : static_cast<std::size_t>(stored.payload_bytes));
 }
 
 std::shared_ptr<Job> JobService::bring(Client& client, const StoredJob& stored) {
@@ -218,6 +222,7 @@ void JobService::post_stored(Client& client, const StoredJob& stored) {
   } else {
     job->unfinished->posted.emplace(line);
   }
+  job->unfinished->stored = client.budget->take_stored(waiting->stored_bytes);
   client.waiting.remove(stored.id);
 }
 

@@ -135,6 +135,8 @@ void add_data(CLI::App& app, Options& options) {
            1, most_bytes);
   add_time(app, "--max-stored-age", options.stored.finished_age,
            "Milliseconds that it keeps a finished job", least_stored_age, most_stored_age);
+  add_size(app, "--max-stored-uploads", options.limits.max_stored_uploads,
+           "Bytes of uploads of a client's unfinished jobs that it has", 1, most_bytes);
   app.add_option(
          "--journal", options.journal,
          "A database of PostgreSQL that keeps jobs for all servers that name it: they share "
@@ -307,6 +309,14 @@ void check_memory(const Limits& limits, const KindTable& kinds) {
                                    ", so that an upload of --max-body bytes fits");
 }
 
+/// The same of the disk.
+void check_disk(const Options& options) {
+  const auto& limits = options.limits;
+  if (options.data.empty() || limits.max_stored_uploads >= limits.max_body) return;
+  refuse("--max-stored-uploads", "must be at least --max-body, " + std::to_string(limits.max_body) +
+                                     ", so that such an upload fits");
+}
+
 void add_config(CLI::App& app, Options& options) {
   app.set_config("--config", "",
                  "A file with a line 'NAME = VALUE' for each option, without its dashes, which "
@@ -341,6 +351,7 @@ void parse(CLI::App& app, Options& options, Raw& raw, const KindTable& kinds) {
   read_commands(raw, options);
   check_journal(options);
   check_memory(options.limits, kinds);
+  check_disk(options);
   for (const auto* const option : app.get_options()) {
     options.given.emplace(option->get_name(), CLI::detail::join(option->results(), "\n"));
   }

@@ -252,6 +252,21 @@ void add_disk(std::vector<MetricFamily>& families, const JobJournal::Disk& disk)
   Family bytes("heistd_journal_bytes", "Bytes of the journal's files.", MetricType::Gauge);
   bytes.add({}, disk.bytes);
   bytes.move_to(families);
+  Family dropped("heistd_journal_dead_dropped_total",
+                 "Dead jobs that were forgotten as finished jobs were too old, or too many bytes.",
+                 MetricType::Counter);
+  dropped.add({}, disk.dropped_dead);
+  dropped.move_to(families);
+}
+
+void add_stored_uploads(std::vector<MetricFamily>& families,
+                        const std::vector<ClientFigures>& all) {
+  Family stored("heistd_stored_upload_bytes",
+                "Bytes of uploads of a client's unfinished jobs that the journal has, or is about "
+                "to get.",
+                MetricType::Gauge);
+  for (const auto& client : all) stored.add({{"client", client.client}}, client.stored_uploads);
+  stored.move_to(families);
 }
 
 /// Limits that there are not are left out.
@@ -288,7 +303,8 @@ Figures figures_of(const ClientTable& clients, const JobKeeper* keeper) {
   Figures figures;
   if (keeper != nullptr) figures.journal_failures = keeper->failures();
   for (const auto& client : clients.all()) {
-    figures.clients.push_back({client->name, client->limits(), client->rate_limited});
+    figures.clients.push_back(
+        {client->name, client->limits(), client->rate_limited, client->budget->stored_bytes()});
     const auto depths = client->depths();
     const auto waits = client->longest_waits();
     for (const auto priority : all_priorities) {
@@ -307,7 +323,10 @@ std::string prometheus_text(const heist::ClusterMetrics& metrics, const Figures&
   add_jobs(families, figures.jobs);
   add_clients(families, figures.clients);
   if (figures.journal_failures) add_failures(families, *figures.journal_failures);
-  if (figures.disk) add_disk(families, *figures.disk);
+  if (figures.disk) {
+    add_disk(families, *figures.disk);
+    add_stored_uploads(families, figures.clients);
+  }
   add_tasks(families, metrics.levels);
   add_delays(families, metrics);
   add_agents(families, metrics);

@@ -32,6 +32,7 @@ struct ClientFigures {
   std::string client;
   ClientLimits limits;
   std::uint64_t rate_limited = 0;
+  std::uint64_t stored_uploads = 0;  ///< bytes, of its unfinished jobs on the disk of a journal
 };
 
 /// What is known of all clients.

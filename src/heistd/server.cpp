@@ -97,6 +97,7 @@ Server::Server(Options options, const KindTable& kinds)
       cluster_(std::in_place, cluster_options(options_)),
       journal_(open_journal(options_)),
       keeper_(make_keeper()),
+      trim_pulse_(journal_ ? &*keeper_ : nullptr, options_.stored.finished_age, io_),
       service_(cluster_->scheduler(), io_.get_executor(), keeper_ ? &*keeper_ : nullptr,
                options_.job_log),
       observer_(std::in_place,
@@ -205,7 +206,8 @@ bool Server::recover() {
   if (reserve_.is_low()) connections_.evict_idle();
   const bool beats = pulse_.beat();
   const bool tells = event_pulse_.beat();
-  return accept() && beats && tells && full;
+  const bool trims = trim_pulse_.beat();
+  return accept() && beats && tells && trims && full;
 }
 
 /// Accepts the next connection; false when that has to wait.

@@ -25,6 +25,7 @@
 #include <heistd/service_pulse.hpp>
 #include <heistd/sessions.hpp>
 #include <heistd/tls_identity.hpp>
+#include <heistd/trim_pulse.hpp>
 #include <memory>
 #include <optional>
 #include <string>
@@ -106,6 +107,7 @@ class Server {
   std::unique_ptr<JobJournal> journal_;
   std::optional<SharedJournal> shared_;  ///< with --journal, instead of the other one
   std::optional<JobKeeper> keeper_;
+  TrimPulse trim_pulse_;
   JobService service_;
   std::optional<Claimer> claimer_;  ///< with --journal
   std::optional<Observer> observer_;

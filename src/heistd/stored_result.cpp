@@ -16,8 +16,13 @@ SharedBlocks blocks_of(const Body& text) {
   return std::make_shared<const Blocks>(std::move(blocks));
 }
 
-Blocks cut(std::string_view bytes) {
+Blocks cut(std::string all) {
   Blocks blocks;
+  if (all.size() <= block_bytes) {
+    blocks.push_back(std::move(all));
+    return blocks;
+  }
+  std::string_view bytes = all;
   for (; !bytes.empty(); bytes.remove_prefix(blocks.back().size())) {
     blocks.emplace_back(bytes.substr(0, block_bytes));
   }
@@ -40,7 +45,8 @@ bool describes_bytes(std::string_view description) noexcept {
 JobResult from_stored(std::string_view description, std::string bytes) {
   if (!describes_bytes(description)) return JsonResult{Body{std::move(bytes)}};
   description.remove_prefix(bytes_of_type.size());
-  return BytesResult{std::string(description), std::make_shared<const Blocks>(cut(bytes))};
+  return BytesResult{std::string(description),
+                     std::make_shared<const Blocks>(cut(std::move(bytes)))};
 }
 
 }  // namespace heistd

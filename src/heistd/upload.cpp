@@ -37,6 +37,7 @@ std::optional<Refusal> Upload::take(std::size_t bytes) {
   if (!blocks_.ticket.grow(bytes)) {
     return unavailable("queue_full", "this client's unfinished jobs take too much memory");
   }
+  if (is_stored_ && !blocks_.ticket.store(bytes)) return JobService::too_many_stored();
   return std::nullopt;
 }
 

@@ -31,6 +31,9 @@ class Upload {
   /// Errors: 503 "too_many_waits".
   [[nodiscard]] std::optional<Refusal> reserve_wait();
 
+  /// A journal is to store the body, which counts for its disk from now on, too.
+  void note_stored() noexcept { is_stored_ = true; }
+
   /// Tells how long the body will be.   Errors: 413 "body_too_large", 503 "queue_full",
   /// "too_much_unsent".
   [[nodiscard]] std::optional<Refusal> announce(std::uint64_t bytes);
@@ -69,6 +72,7 @@ class Upload {
   std::size_t max_body_;
   std::optional<std::size_t> announced_;
   std::size_t received_ = 0;
+  bool is_stored_ = false;
   std::optional<RequestDigest> digest_;
   DisposedBlocks blocks_;
   std::size_t used_ = 0;  ///< of the last block

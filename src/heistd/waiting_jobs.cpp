@@ -98,7 +98,7 @@ std::size_t WaitingJobs::without_run_place(heist::TaskPriority least) const noex
 }
 
 void WaitingJobs::add(const JobId& id, const std::shared_ptr<JobLine>& line, Times times,
-                      const JobId& follows) {
+                      const JobId& follows, std::size_t stored_bytes) {
   const auto bits = bits_of(id);
   const auto [place, is_new] =
       jobs_.try_emplace(bits, WaitingJob{bits, line.get(), times.runnable_at, times.expires_at});
@@ -116,9 +116,10 @@ void WaitingJobs::add(const JobId& id, const std::shared_ptr<JobLine>& line, Tim
     job.state = WaitingJob::State::in_line;
     job.turn = ++last_turn_;
   }
+  job.stored_bytes = stored_bytes;
   link(job);
   count_in(job);
-  budget_->enter(bytes_of(job));
+  budget_->enter(bytes_of(job), stored_bytes);
 }
 
 void WaitingJobs::release(const JobId& id) noexcept {
@@ -126,7 +127,7 @@ void WaitingJobs::release(const JobId& id) noexcept {
   if (job == nullptr || job->state != WaitingJob::State::following) return;
   const auto now = TimePoint::clock::now();
   followers_.remove(job->id);
-  budget_->leave(bytes_of(*job));
+  budget_->leave(bytes_of(*job), 0);
   count_out(*job);
   if (job->runnable_at <= now) job->runnable_at = now;
   if (job->runnable_at > now || any_due(now)) {
@@ -136,7 +137,7 @@ void WaitingJobs::release(const JobId& id) noexcept {
     set_state(*job, WaitingJob::State::in_line);
   }
   count_in(*job);
-  budget_->enter(bytes_of(*job));
+  budget_->enter(bytes_of(*job), 0);
 }
 
 bool WaitingJobs::is_following(const JobId& id) noexcept {
@@ -173,7 +174,7 @@ void WaitingJobs::erase(Jobs::iterator found) noexcept {
   count_out(job);
   if (job.has_job) --with_job_;
   followers_.remove(job.id);
-  budget_->leave(bytes_of(job));
+  budget_->leave(bytes_of(job), job.stored_bytes);
   jobs_.erase(found);
 }
 

@@ -47,6 +47,7 @@ struct WaitingJob {
   JobCounts::TimePoint expires_at;  ///< the largest one: never
   std::uint64_t turn = 0;           ///< among the client's jobs in lines
   Place place = {};                 ///< in its line
+  std::size_t stored_bytes = 0;     ///< of its upload, on the disk
   TimePlace time_place = {};        ///< of one for which something comes with the time
   State state = State::delayed;
   bool has_job = false;  ///< a Job that is not posted yet, as somebody waits for it; it counts
@@ -185,11 +186,12 @@ class WaitingJobs {
     TimePoint runnable_at;
     TimePoint expires_at = TimePoint::max();
   };
-  /// The job waits for its time, and before that for the end of the one that it follows, if any.
+  /// The job waits for its time, and before that for the end of the one that it follows, if any. Of
+  /// its upload so many bytes count for the disk.
   ///
   /// Errors: std::bad_alloc; nothing changed.
   void add(const JobId& id, const std::shared_ptr<JobLine>& line, Times times,
-           const JobId& follows = {});
+           const JobId& follows = {}, std::size_t stored_bytes = 0);
   /// A job that follows another one need not wait for that any more.
   void release(const JobId& id) noexcept;
   [[nodiscard]] bool is_following(const JobId& id) noexcept;

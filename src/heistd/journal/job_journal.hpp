@@ -9,6 +9,7 @@
 #include <heistd/job_query.hpp>
 #include <heistd/journal/job_record.hpp>
 #include <heistd/journal/journal_error.hpp>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <string>
@@ -194,6 +195,19 @@ class JobJournal {
   [[nodiscard]] virtual Answer<std::vector<StoredJob>> load(Which which, AcceptanceOrder after,
                                                             std::size_t most) = 0;
 
+  /// Where a finished job stands among those of its client.
+  struct EndPlace {
+    SystemTime time = SystemTime::max();
+    AcceptanceOrder order = last_order;
+
+    static constexpr AcceptanceOrder last_order = std::numeric_limits<std::int64_t>::max();
+  };
+  /// The finished jobs of a client that have ended before that, the latest first, `most` of them
+  /// at the most.   Cost: a step for each that is given.
+  [[nodiscard]] virtual Answer<std::vector<StoredJob>> load_ended(std::string client,
+                                                                  EndPlace before,
+                                                                  std::size_t most) = 0;
+
   /// A part of the list of a client's jobs.   Cost: that of `most_looked_at` jobs at the most, or
   /// dead ones where only those are asked for.
   [[nodiscard]] virtual Answer<JobPage<StoredJob>> list(std::string client, JobQuery query) = 0;
@@ -202,6 +216,10 @@ class JobJournal {
   [[nodiscard]] virtual Answer<std::string> read_payload(JobId id, ByteRange range) = 0;
   [[nodiscard]] virtual Answer<std::string> read_result(JobId id, ByteRange range) = 0;
 
+  /// Forgets finished jobs that are too old, or too many bytes, as each end of a job does; says how
+  /// many, which is none when no more are to go.
+  [[nodiscard]] virtual Answer<std::size_t> trim() { return Answer<std::size_t>::resolved(0U); }
+
   /// Ends of attempts that were no longer the current ones.   Thread: any.
   [[nodiscard]] virtual std::uint64_t late_ends() const noexcept = 0;
 
@@ -209,6 +227,8 @@ class JobJournal {
   struct Disk {
     heist::Histogram commit_time;  ///< how long it took until the disk had a transaction
     std::uint64_t bytes = 0;       ///< of its files
+    /// Dead jobs that were forgotten since the start, as they were too old or too many bytes.
+    std::uint64_t dropped_dead = 0;
   };
   /// Nothing for a journal that has none.   Thread: any.   Blocks: while sizes of files are read.
   /// Errors: std::bad_alloc.

@@ -156,7 +156,9 @@ struct StoredPause {
   std::string name;
 };
 
-/// What may be kept of finished jobs. The oldest go first, and the newest one always stays.
+/// What may be kept of finished jobs. Of those that are too many bytes the oldest go first, and the
+/// newest one stays. Dead ones stay as long as there are others, unless they have more than half of
+/// the bytes, as somebody may still want to queue them again.
 struct JournalBounds {
   std::uint64_t finished_bytes = std::uint64_t{1} << 30U;
   std::chrono::milliseconds finished_age = std::chrono::hours(24 * 7);

@@ -192,6 +192,10 @@ JobJournal::Answer<Effect> SqliteJournal::set_pause(StoredPause what, bool on,
   });
 }
 
+JobJournal::Answer<std::size_t> SqliteJournal::trim() {
+  return write([this, now = clock_()] { return writes_.trim(now); });
+}
+
 JobJournal::Answer<std::vector<StoredPause>> SqliteJournal::pauses() {
   return read([this] { return reads_.pauses(); });
 }
@@ -212,6 +216,14 @@ JobJournal::Answer<std::vector<StoredJob>> SqliteJournal::load(Which which, Acce
                                                                std::size_t most) {
   return read(
       [this, which, after, most, now = clock_()] { return reads_.load(which, after, most, now); });
+}
+
+JobJournal::Answer<std::vector<StoredJob>> SqliteJournal::load_ended(std::string client,
+                                                                     EndPlace before,
+                                                                     std::size_t most) {
+  return read([this, client = std::move(client), before, most, now = clock_()] {
+    return reads_.load_ended(client, before, most, now);
+  });
 }
 
 JobJournal::Answer<JobPage<StoredJob>> SqliteJournal::list(std::string client, JobQuery query) {

@@ -63,14 +63,17 @@ class SqliteJournal final : public JobJournal {
   [[nodiscard]] Answer<std::size_t> count(Which which) override;
   [[nodiscard]] Answer<std::vector<StoredJob>> load(Which which, AcceptanceOrder after,
                                                     std::size_t most) override;
+  [[nodiscard]] Answer<std::vector<StoredJob>> load_ended(std::string client, EndPlace before,
+                                                          std::size_t most) override;
   [[nodiscard]] Answer<JobPage<StoredJob>> list(std::string client, JobQuery query) override;
   [[nodiscard]] Answer<std::string> read_payload(JobId id, ByteRange range) override;
   [[nodiscard]] Answer<std::string> read_result(JobId id, ByteRange range) override;
+  [[nodiscard]] Answer<std::size_t> trim() override;
   [[nodiscard]] std::uint64_t late_ends() const noexcept override {
     return late_ends_.load(heist::detail::sync::relaxed);  // relaxed: only a number
   }
   [[nodiscard]] std::optional<Disk> disk() const override {
-    return Disk{commit_.commit_time(), directory_.bytes()};
+    return Disk{commit_.commit_time(), directory_.bytes(), writes_.dropped_dead()};
   }
 
  private:

@@ -113,6 +113,10 @@ SqliteReads::SqliteReads(SqliteDatabase& database, const RunningAttempts& attemp
       load_unfinished_(database,
                        columns + "WHERE ended_at ISNULL AND seq > ? ORDER BY seq LIMIT ?"),
       load_finished_(database, columns + "WHERE ended_at NOTNULL AND seq > ? ORDER BY seq LIMIT ?"),
+      load_ended_(database, columns +
+                                "INDEXED BY job_ended WHERE ended_at NOTNULL AND client = ? "
+                                "AND (ended_at, seq) < (?, ?) "
+                                "ORDER BY ended_at DESC, seq DESC LIMIT ?"),
       list_all_(database, "job_of_client", ""),
       list_dead_(database, "job_dead", "state = 5 AND "),
       signals_(database, "SELECT client, name, priority, was_put FROM signal"),
@@ -143,6 +147,15 @@ std::vector<StoredJob> SqliteReads::load(Which which, AcceptanceOrder after, std
   const RunEnd end(statement);
   statement.with(after, std::uint64_t{most});
   while (statement.next()) jobs.push_back(read_job(statement, running, now));
+  return jobs;
+}
+
+std::vector<StoredJob> SqliteReads::load_ended(std::string_view client, JobJournal::EndPlace before,
+                                               std::size_t most, SystemTime now) {
+  std::vector<StoredJob> jobs;
+  const RunEnd end(load_ended_);
+  load_ended_.with(client, column_of(before.time), before.order, std::uint64_t{most});
+  while (load_ended_.next()) jobs.push_back(read_job(load_ended_, {}, now));
   return jobs;
 }
 

@@ -20,6 +20,9 @@ class SqliteReads {
   [[nodiscard]] std::size_t count(JobJournal::Which which);
   [[nodiscard]] std::vector<StoredJob> load(JobJournal::Which which, AcceptanceOrder after,
                                             std::size_t most, SystemTime now);
+  [[nodiscard]] std::vector<StoredJob> load_ended(std::string_view client,
+                                                  JobJournal::EndPlace before, std::size_t most,
+                                                  SystemTime now);
   [[nodiscard]] JobPage<StoredJob> list(std::string_view client, const JobQuery& query,
                                         SystemTime now);
   [[nodiscard]] std::vector<StoredSignal> signals();
@@ -44,6 +47,7 @@ class SqliteReads {
   SqliteStatement count_finished_;
   SqliteStatement load_unfinished_;
   SqliteStatement load_finished_;
+  SqliteStatement load_ended_;
   Listing list_all_;
   Listing list_dead_;
   SqliteStatement signals_;

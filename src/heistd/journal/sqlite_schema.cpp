@@ -101,6 +101,16 @@ constexpr std::array upgrades = {
     // start them once more, with the same numbers.
     R"sql(
   PRAGMA user_version = 7;
+)sql",
+    // For a start, which loads the newest finished jobs of each client, and so that the oldest dead
+    // job is found, and the oldest one of the others.
+    R"sql(
+  BEGIN;
+  DROP INDEX job_finished;
+  CREATE INDEX job_finished ON job((state = 5), ended_at, seq, kept) WHERE ended_at NOTNULL;
+  CREATE INDEX job_ended ON job(client, ended_at, seq) WHERE ended_at NOTNULL;
+  PRAGMA user_version = 8;
+  COMMIT;
 )sql"};
 constexpr std::int64_t version = 1 + upgrades.size();
 

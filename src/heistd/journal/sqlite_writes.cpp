@@ -41,9 +41,15 @@ SqliteWrites::SqliteWrites(SqliteDatabase& database, JournalBounds bounds, Runni
       followers_(database, "SELECT id FROM job WHERE follows = ? ORDER BY seq"),
       left_running_(database, "SELECT id FROM job WHERE ended_at ISNULL AND state = 1"),
       sum_finished_(database, "SELECT coalesce(sum(kept), 0) FROM job WHERE ended_at NOTNULL"),
+      sum_dead_(database, "SELECT coalesce(sum(kept), 0) FROM job WHERE state = 5"),
       oldest_finished_(database,
-                       "SELECT seq, kept, ended_at FROM job WHERE ended_at NOTNULL "
+                       "SELECT seq, kept, ended_at FROM job INDEXED BY job_finished "
+                       "WHERE ended_at NOTNULL AND (state = 5) = ? "
                        "ORDER BY ended_at, seq LIMIT 2"),
+      newest_finished_(database,
+                       "SELECT seq, kept, ended_at FROM job INDEXED BY job_finished "
+                       "WHERE ended_at NOTNULL AND (state = 5) = ? "
+                       "ORDER BY ended_at DESC, seq DESC LIMIT 1"),
       make_signal_(database, "INSERT OR IGNORE INTO signal VALUES(?, ?, ?, 0)"),
       put_signal_(database, "INSERT OR REPLACE INTO signal VALUES(?, ?, ?, 1)"),
       drop_signal_(database, "DELETE FROM signal WHERE client = ? AND name = ?"),
@@ -115,6 +121,8 @@ void SqliteWrites::note_commit() noexcept {
   for (const auto& ended : ended_) recent_.remove(ended.id);
   for (const auto& ended : ended_) attempts_.end(ended.id, ended.attempt);
   ended_.clear();
+  // relaxed: only a number.
+  dropped_dead_.fetch_add(std::exchange(dropped_now_, 0), heist::detail::sync::relaxed);
 }
 
 SqliteWrites::Effect SqliteWrites::release(const JobId& id, Attempt attempt) {
@@ -133,7 +141,7 @@ SqliteWrites::Effect SqliteWrites::set_priority(const JobId& id, heist::TaskPrio
 SqliteWrites::Effect SqliteWrites::requeue(const JobId& id, SystemTime now) {
   const auto job = find(id);
   if (!job || job->state != StoredState::dead) return Effect::late;
-  finished_bytes() -= finished_record_bytes + job->payload_bytes;
+  count_out(finished_record_bytes + job->payload_bytes, true);
   set_state(job->order, StoredState::queued, job->attempt, job->attempt);
   set_start_.with(column_of(now), job->order).run();
   make_signal(job->client, job->signal_name, StoredSignal().priority);
@@ -146,7 +154,7 @@ SqliteWrites::Effect SqliteWrites::purge(const JobId& id) {
   const bool found = kept_.with(job->order).next();
   const auto kept = found ? static_cast<std::uint64_t>(kept_.number(0)) : 0;
   kept_.reset();
-  erase(job->order, kept);
+  erase(job->order, kept, job->state == StoredState::dead);
   return Effect::stored;
 }
 
@@ -180,6 +188,7 @@ void SqliteWrites::set_state(AcceptanceOrder order, StoredState state, Attempt a
 void SqliteWrites::note_roll_back() noexcept {
   accepted_.clear();
   ended_.clear();
+  dropped_now_ = 0;
   finished_bytes_.reset();
   first_end_.reset();
 }

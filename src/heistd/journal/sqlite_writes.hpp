@@ -1,11 +1,13 @@
 // SqliteWrites: what is changed in a journal's database.
 #pragma once
 
+#include <heist/detail/sync.hpp>
 #include <heistd/journal/job_journal.hpp>
 #include <heistd/journal/recent_jobs.hpp>
 #include <heistd/journal/running_attempts.hpp>
 #include <heistd/journal/sqlite_database.hpp>
 #include <optional>
+#include <utility>
 #include <vector>
 
 namespace heistd {
@@ -38,11 +40,19 @@ class SqliteWrites {
   [[nodiscard]] Effect set_pause(const StoredPause& what, bool on,
                                  heist::TaskPriority signal_priority);
   [[nodiscard]] Ended drop_signal(std::string_view client, std::string_view name, SystemTime now);
+  /// Forgets finished jobs as the bounds want it; says how many, which is none when no more are to
+  /// go.
+  std::size_t trim(SystemTime now);
 
   /// What was changed since the transaction began is stored.
   void note_commit() noexcept;
   /// It is taken back.
   void note_roll_back() noexcept;
+
+  /// As of JobJournal::Disk.   Thread: any.
+  [[nodiscard]] std::uint64_t dropped_dead() const noexcept {
+    return dropped_dead_.load(heist::detail::sync::relaxed);  // relaxed: only a number
+  }
 
  private:
   /// What decides over a job's next state.
@@ -89,10 +99,28 @@ class SqliteWrites {
   std::vector<JobId> abort_followers(const JobId& id, AcceptanceOrder order, SystemTime now);
   Ended abort_job(const JobId& id, const Standing& job, const StoredError& why, SystemTime now);
   void free_names(const JobId& id, const Standing& job, StoredState state);
-  std::uint64_t& finished_bytes();
-  void trim(SystemTime now);
+  /// Bytes that finished jobs count for.
+  struct FinishedBytes {
+    std::uint64_t all = 0;
+    std::uint64_t of_dead = 0;
+  };
+  /// A finished job that may be dropped.
+  struct Finished {
+    AcceptanceOrder order = 0;
+    std::uint64_t bytes = 0;
+    SystemTime ended_at;
+    bool is_dead = false;
+    bool is_last = false;  ///< of the dead ones, or of the others
+
+    [[nodiscard]] auto place() const noexcept { return std::pair(ended_at, order); }
+  };
+  FinishedBytes& finished_bytes();
+  void count_out(std::uint64_t bytes, bool is_dead);
   [[nodiscard]] bool may_keep_all(SystemTime oldest);
-  void erase(AcceptanceOrder order, std::uint64_t kept);
+  std::optional<Finished> next_to_drop(SystemTime oldest);
+  std::optional<Finished> first(SqliteStatement& statement, bool is_dead);
+  bool is_newest(const Finished& job);
+  void erase(AcceptanceOrder order, std::uint64_t kept, bool is_dead);
 
   SqliteDatabase& database_;
   const JournalBounds bounds_;
@@ -104,7 +132,9 @@ class SqliteWrites {
   };
   std::vector<Accepted> accepted_;  ///< that may start at once, with the transaction
   std::vector<StartNote> ended_;    ///< attempts that do not run any more, with the transaction
-  std::optional<std::uint64_t> finished_bytes_;  ///< empty: to be added up
+  std::uint64_t dropped_now_ = 0;   ///< dead ones, with the transaction
+  heist::detail::sync::atomic<std::uint64_t> dropped_dead_{0};
+  std::optional<FinishedBytes> finished_bytes_;  ///< empty: to be added up
   std::optional<SystemTime> first_end_;  ///< no finished job has ended before; empty: look it up
 
   SqliteStatement find_;
@@ -124,7 +154,9 @@ class SqliteWrites {
   SqliteStatement followers_;
   SqliteStatement left_running_;
   SqliteStatement sum_finished_;
+  SqliteStatement sum_dead_;
   SqliteStatement oldest_finished_;
+  SqliteStatement newest_finished_;
   SqliteStatement make_signal_;
   SqliteStatement put_signal_;
   SqliteStatement drop_signal_;

@@ -11,7 +11,7 @@ namespace {
 
 /// How many finished jobs one request removes at the most, so that it ends soon; the next one goes
 /// on.
-constexpr int trimmed_at_a_time = 1000;
+constexpr std::size_t trimmed_at_a_time = 1000;
 
 std::int64_t last_piece(AcceptanceOrder order) noexcept { return piece_row(order + 1, 0) - 1; }
 
@@ -119,7 +119,8 @@ void SqliteWrites::end_alone(const JobId& id, const Standing& job, const Ending&
   } else if (job.payload_bytes > 0) {
     drop_payload_.with(piece_row(job.order, 0), last_piece(job.order)).run();
   }
-  finished_bytes() += kept;
+  finished_bytes().all += kept;
+  if (ending.state == StoredState::dead) finished_bytes().of_dead += kept;
   std::optional<std::string_view> description;
   std::optional<std::string_view> code;
   std::optional<std::string_view> message;
@@ -144,39 +145,82 @@ void SqliteWrites::free_names(const JobId& id, const Standing& job, StoredState 
   }
 }
 
-std::uint64_t& SqliteWrites::finished_bytes() {
+SqliteWrites::FinishedBytes& SqliteWrites::finished_bytes() {
   if (!finished_bytes_) {
-    const bool found = sum_finished_.with().next();
-    finished_bytes_ = found ? static_cast<std::uint64_t>(sum_finished_.number(0)) : 0;
-    sum_finished_.reset();
+    const auto sum = [](SqliteStatement& statement) {
+      const RunEnd end(statement);
+      return statement.with().next() ? static_cast<std::uint64_t>(statement.number(0)) : 0;
+    };
+    finished_bytes_ = {sum(sum_finished_), sum(sum_dead_)};
   }
   return *finished_bytes_;
 }
 
+void SqliteWrites::count_out(std::uint64_t bytes, bool is_dead) {
+  finished_bytes().all -= bytes;
+  if (is_dead) finished_bytes().of_dead -= bytes;
+}
+
 /// True when it is known without a look, so that most ends do without one.
 bool SqliteWrites::may_keep_all(SystemTime oldest) {
-  return first_end_ && *first_end_ >= oldest && finished_bytes() <= bounds_.finished_bytes;
+  return first_end_ && *first_end_ >= oldest && finished_bytes().all <= bounds_.finished_bytes;
 }
 
-void SqliteWrites::trim(SystemTime now) {
+std::size_t SqliteWrites::trim(SystemTime now) {
   const auto oldest = now - bounds_.finished_age;
-  if (may_keep_all(oldest)) return;
-  for (int left = trimmed_at_a_time; left > 0; --left) {
-    if (!oldest_finished_.with().next()) break;
-    const auto order = static_cast<AcceptanceOrder>(oldest_finished_.number(0));
-    const auto kept = static_cast<std::uint64_t>(oldest_finished_.number(1));
-    first_end_ = SystemTime(std::chrono::microseconds(oldest_finished_.number(2)));
-    const bool is_old = *first_end_ < oldest;
-    const bool is_only_one = !oldest_finished_.next();
-    oldest_finished_.reset();
-    if (is_only_one || (!is_old && finished_bytes() <= bounds_.finished_bytes)) return;
-    erase(order, kept);
+  std::size_t dropped = 0;
+  while (dropped < trimmed_at_a_time && !may_keep_all(oldest)) {
+    const auto job = next_to_drop(oldest);
+    if (!job) break;
+    erase(job->order, job->bytes, job->is_dead);
+    if (job->is_dead) ++dropped_now_;
+    ++dropped;
   }
-  oldest_finished_.reset();
+  return dropped;
 }
 
-void SqliteWrites::erase(AcceptanceOrder order, std::uint64_t kept) {
-  finished_bytes() -= kept;
+/// Of those that are kept, the one that is to go next, if any is.
+std::optional<SqliteWrites::Finished> SqliteWrites::next_to_drop(SystemTime oldest) {
+  const auto other = first(oldest_finished_, false);
+  const auto dead = first(oldest_finished_, true);
+  if (!other && !dead) return std::nullopt;
+  const bool is_dead_first = !other || (dead && dead->place() < other->place());
+  const auto& first_of_all = is_dead_first ? *dead : *other;
+  first_end_ = first_of_all.ended_at;
+  if (first_of_all.ended_at < oldest) return first_of_all;
+  const auto& bytes = finished_bytes();
+  if (bytes.all <= bounds_.finished_bytes) return std::nullopt;
+  const bool are_dead_too_many = bytes.of_dead > bounds_.finished_bytes / 2;
+  for (const auto& job : {are_dead_too_many ? dead : other, are_dead_too_many ? other : dead}) {
+    if (job && !is_newest(*job)) return job;
+  }
+  return std::nullopt;
+}
+
+/// In the order of the statement, which has no more than two rows.
+std::optional<SqliteWrites::Finished> SqliteWrites::first(SqliteStatement& statement,
+                                                          bool is_dead) {
+  const RunEnd end(statement);
+  std::optional<Finished> job;
+  if (statement.with(std::int64_t{is_dead}).next()) {
+    job = {.order = static_cast<AcceptanceOrder>(statement.number(0)),
+           .bytes = static_cast<std::uint64_t>(statement.number(1)),
+           .ended_at = SystemTime(std::chrono::microseconds(statement.number(2))),
+           .is_dead = is_dead};
+    job->is_last = !statement.next();
+  }
+  return job;
+}
+
+/// Of all finished jobs.
+bool SqliteWrites::is_newest(const Finished& job) {
+  if (!job.is_last) return false;
+  const auto other = first(newest_finished_, !job.is_dead);
+  return !other || other->place() < job.place();
+}
+
+void SqliteWrites::erase(AcceptanceOrder order, std::uint64_t kept, bool is_dead) {
+  count_out(kept, is_dead);
   drop_payload_.with(piece_row(order, 0), last_piece(order)).run();
   drop_result_.with(piece_row(order, 0), last_piece(order)).run();
   drop_job_.with(order).run();

@@ -79,6 +79,9 @@ class PostgresJournal : public JobJournal {
   [[nodiscard]] Answer<std::size_t> count(Which which) override;
   [[nodiscard]] Answer<std::vector<StoredJob>> load(Which which, AcceptanceOrder after,
                                                     std::size_t most) override;
+  /// Servers that share a queue do not ask for this.   Cost: a step for each job of the client.
+  [[nodiscard]] Answer<std::vector<StoredJob>> load_ended(std::string client, EndPlace before,
+                                                          std::size_t most) override;
   [[nodiscard]] Answer<JobPage<StoredJob>> list(std::string client, JobQuery query) override;
   [[nodiscard]] Answer<std::string> read_payload(JobId id, ByteRange range) override;
   [[nodiscard]] Answer<std::string> read_result(JobId id, ByteRange range) override;

@@ -117,6 +117,28 @@ JobJournal::Answer<std::vector<StoredJob>> PostgresJournal::load(Which which, Ac
       &read_jobs);
 }
 
+JobJournal::Answer<std::vector<StoredJob>> PostgresJournal::load_ended(std::string client,
+                                                                       EndPlace before,
+                                                                       std::size_t most) {
+  static constexpr PostgresStatement statement = {
+      "load_ended",
+      "SELECT job.*, coalesce($5, clock_timestamp()) FROM stored job "
+      "WHERE client = $1 AND state >= 2 "
+      "AND ($2::timestamptz IS NULL OR (ended_at, place) < ($2, $3::bigint)) "
+      "ORDER BY ended_at DESC, place DESC LIMIT $4::int"};
+  return read<std::vector<StoredJob>>(
+      [this, client = std::move(client), before, most] {
+        std::optional<SystemTime> time;
+        if (before.time != SystemTime::max()) time = before.time;
+        PostgresCall call{statement};
+        call.parameters.add(bytes_of(client)).add(time);
+        call.parameters.add(static_cast<std::int64_t>(before.order));
+        call.parameters.add(static_cast<std::int32_t>(most)).add(clock());
+        return call;
+      },
+      &read_jobs);
+}
+
 JobJournal::Answer<JobPage<StoredJob>> PostgresJournal::list(std::string client, JobQuery query) {
   static constexpr PostgresStatement statement = {
       "list",

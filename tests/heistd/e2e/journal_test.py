@@ -1,9 +1,11 @@
 """What was accepted outlives the server: --data."""
 
+import contextlib
 import hashlib
 import os
 import pathlib
 import resource
+import select
 import shutil
 import signal
 import sqlite3
@@ -243,15 +245,46 @@ class Journal(ServerTest):
         self.assertEqual(requeued["error"]["code"], "too_many_signals")
 
     def test_part_of_a_result_is_read_from_the_disk(self):
-        self.stop(self.server)
-        self.server = self.begin("--max-results", "1")
-        job = self.server.accepted("/jobs/compress", os.urandom(400_000))
-        self.server.finished(job)
-        whole = self.server.get(f"{job}/result").body
-        self.server.finished(self.server.accepted("/jobs/digest"))
+        job, whole = self.result_on_the_disk(400_000)
         part = self.server.request("GET", f"{job}/result", headers={"Range": "bytes=131000-263000"})
         self.assertEqual((part.status, part.body), (206, whole[131000:263001]))
         self.assertEqual(part.headers["content-range"], f"bytes 131000-263000/{len(whole)}")
+
+    def result_on_the_disk(self, size):
+        """A server whose memory does not have it; the job's path, and all of its result."""
+        self.stop(self.server)
+        self.server = self.begin("--max-results", "1")
+        job = self.server.accepted("/jobs/compress", os.urandom(size))
+        self.server.finished(job)
+        whole = self.server.get(f"{job}/result").body
+        self.server.finished(self.server.accepted("/jobs/digest"))
+        return job, whole
+
+    def resident(self):
+        with open(f"/proc/{self.server.process.pid}/status") as status:
+            return next(int(line.split()[1]) * 1024 for line in status if line.startswith("VmRSS"))
+
+    def test_large_result_on_the_disk_takes_little_memory_for_each_who_reads_it(self):
+        size = 12_000_000
+        job, whole = self.result_on_the_disk(size)
+        self.assertEqual(self.server.get(f"{job}/result").body, whole)
+        before = self.resident()
+        readers = [self.server.raw(receive_buffer=4096) for _ in range(12)]
+        for reader in readers:
+            reader.head("GET", f"{job}/result")
+        until(lambda: all(select.select([reader.socket], [], [], 0)[0] for reader in readers), "replies")
+        self.assertLess(self.resident() - before, 4 * size)
+        reply = readers[0].reply()
+        self.assertEqual((reply.status, reply.body == whole), (200, True))
+
+    def test_result_that_is_forgotten_while_it_is_sent_ends_early(self):
+        job, whole = self.result_on_the_disk(8_000_000)
+        reader = self.server.raw(receive_buffer=4096).head("GET", f"{job}/result")
+        until(lambda: select.select([reader.socket], [], [], 0)[0], "a reply")
+        self.server.request("DELETE", job)
+        part = reader.reply().body
+        self.assertLess(len(part), len(whole))
+        self.assertEqual(part, whole[: len(part)])
 
     def test_list_goes_on_behind_its_cursor_and_not_behind_that_of_another_server(self):
         jobs = [self.server.accepted("/jobs/digest?delay=3600000") for _ in range(3)]
@@ -371,10 +404,45 @@ class Journal(ServerTest):
         second, third = self.done(), self.done()  # each counts 512 bytes and its result
         self.assertEqual([self.server.get(job).status for job in (first, second, third)], [404, 404, 200])
 
-    def test_finished_jobs_beyond_the_age_that_may_be_stored_are_forgotten(self):
-        self.begin_with_one_result_in_memory("--max-stored-age", "1000")
-        first = self.done()
-        until(lambda: self.done() and self.server.get(first).status == 404, "the first one to be forgotten")
+    def stored_jobs(self):
+        """What the disk has, without asking the server, which may be idle."""
+        file = pathlib.Path(self.data) / "journal.sqlite"
+        with contextlib.closing(sqlite3.connect(f"{file.as_uri()}?mode=ro", uri=True)) as database:
+            return database.execute("SELECT count(*) FROM job").fetchone()[0]
+
+    def test_finished_jobs_beyond_the_age_that_may_be_stored_are_forgotten_while_nobody_comes(self):
+        self.begin_with_one_result_in_memory("--max-stored-age", "3000")
+        first, second = self.done(), self.done()
+        until(lambda: self.stored_jobs() == 0, "both to be forgotten", pause=0.1)
+        self.assertEqual(self.server.get(first).status, 404)
+        self.assertEqual(self.server.get(second).status, 200, "memory has it")
+
+    def test_uploads_beyond_what_a_client_may_have_stored_are_refused_until_there_is_room(self):
+        self.stop(self.server)
+        bounds = ("--max-body", "1000", "--max-stored-uploads", "1500")
+        self.server = self.begin(*bounds)
+        job = self.server.accepted("/jobs/digest?delay=3600000", 1000 * b"x")
+        refused = self.server.post("/jobs/digest", 501 * b"x")
+        self.assert_refused(refused, 503, "queue_full")
+        self.assertEqual(refused.headers["retry-after"], "1")
+        self.kill()
+        self.server = self.begin(*bounds)
+        self.assert_refused(self.server.post("/jobs/digest", 501 * b"x"), 503, "queue_full")
+        for _ in range(3):  # the end of each makes room for the next
+            self.assertEqual(self.server.post("/jobs/digest?wait=1", 500 * b"x").status, 200)
+        self.server.request("DELETE", job)
+        self.assertEqual(self.server.post("/jobs/digest?delay=3600000", 1000 * b"x").status, 202)
+
+    def test_bound_of_uploads_that_no_upload_may_fill_is_refused(self):
+        self.stop(self.server)
+        done = subprocess.run(
+            [heistd_server.HEISTD, "--port", "0", "--data", self.data, "--max-stored-uploads", "1MiB"],
+            capture_output=True,
+            text=True,
+            timeout=heistd_server.PATIENCE,
+        )
+        self.assertNotEqual(done.returncode, 0)
+        self.assertIn("--max-stored-uploads: must be at least --max-body", done.stderr)
 
     def limit_files(self, size):
         """From now on the server's system refuses to write beyond so many bytes of a file."""

@@ -346,5 +346,42 @@ TYPED_TEST(JobJournalTest, abort_when_the_job_has_ended_then_late) {
   EXPECT_EQ(this->state(1), StoredState::done);
 }
 
+TYPED_TEST(JobJournalTest, load_ended_then_a_client_s_finished_jobs_come_the_latest_end_first) {
+  for (const int number : {1, 2, 3, 4, 5}) {
+    auto job = new_job(number);
+    if (number == 5) job.client = "bob";
+    this->submit(std::move(job));
+  }
+  for (const int number : {3, 1, 5, 2}) {
+    this->now += milliseconds(1);
+    number == 1 ? this->kill(number) : this->complete(number);
+  }
+  const auto first = said(this->journal->load_ended("alice", {}, 2));
+  ASSERT_EQ(first.size(), 2U);
+  EXPECT_EQ(first[0].id, id_of(2));
+  EXPECT_EQ(first[1].id, id_of(1));
+  EXPECT_EQ(first[1].error->code, "broken");
+  const auto next =
+      said(this->journal->load_ended("alice", {*first[1].ended_at, first[1].order}, 2));
+  ASSERT_EQ(next.size(), 1U);
+  EXPECT_EQ(next[0].id, id_of(3));
+}
+
+TYPED_TEST(JobJournalTest, load_ended_when_jobs_have_ended_at_one_time_then_each_comes_once) {
+  for (const int number : {1, 2, 3}) {
+    this->submit(new_job(number));
+    this->complete(number);
+  }
+  std::vector<JobId> found;
+  JobJournal::EndPlace before;
+  for (;;) {
+    const auto jobs = said(this->journal->load_ended("alice", before, 1));
+    if (jobs.empty()) break;
+    found.push_back(jobs[0].id);
+    before = {*jobs[0].ended_at, jobs[0].order};
+  }
+  EXPECT_EQ(found, (std::vector{id_of(3), id_of(2), id_of(1)}));
+}
+
 }  // namespace
 }  // namespace heistd

@@ -9,6 +9,8 @@ namespace {
 
 class KeptBulk : public KeptJobs {
  protected:
+  explicit KeptBulk(Limits its_limits = {}) : KeptJobs(its_limits) {}
+
   Answer submit(std::string_view body) {
     auto outcome = begin("POST", "/jobs", body);
     while (auto* const storing = std::get_if<Storing>(&outcome)) {
@@ -71,6 +73,19 @@ TEST_F(KeptBulk, post_when_it_is_repeated_with_its_key_then_the_jobs_are_the_sam
   EXPECT_EQ(other["jobs"][0]["error"]["code"], "idempotency_conflict");
   run_kept();
   EXPECT_EQ(anonymous.budget->jobs(), 0U);
+}
+
+class StoredBulk : public KeptBulk {
+ protected:
+  StoredBulk() : KeptBulk({.max_stored_uploads = 100}) {}
+};
+
+TEST_F(StoredBulk, post_when_their_uploads_are_too_many_bytes_for_the_disk_then_none_is_accepted) {
+  const auto line = R"({"kind":"digest","delay":60000,"text":")" + std::string(51, 'x') + "\"}\n";
+  EXPECT_EQ(submit(line + line).error(), "queue_full");
+  EXPECT_EQ(anonymous.budget->stored_bytes(), 0U);
+  EXPECT_EQ(submit(line).status, 202U);
+  EXPECT_EQ(anonymous.budget->stored_bytes(), 51U);
 }
 
 }  // namespace

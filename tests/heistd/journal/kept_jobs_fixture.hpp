@@ -1,6 +1,7 @@
 // KeptJobs: the API with a journal, without sockets, disks or threads.
 #pragma once
 
+#include <algorithm>
 #include <heistd/job_keeper.hpp>
 #include <memory>
 #include <optional>
@@ -39,6 +40,22 @@ struct TestedJournal : MemoryJournal {
     started.push_back(id);
     return MemoryJournal::start(std::move(id), priority);
   }
+  Answer<std::vector<StoredJob>> load(Which which, AcceptanceOrder after,
+                                      std::size_t most) override {
+    auto answer = MemoryJournal::load(which, after, most);
+    if (which == Which::finished) loaded_ended += said(answer).size();
+    return answer;
+  }
+  Answer<std::vector<StoredJob>> load_ended(std::string client, EndPlace before,
+                                            std::size_t most) override {
+    auto answer = MemoryJournal::load_ended(std::move(client), before, most);
+    loaded_ended += said(answer).size();
+    return answer;
+  }
+  Answer<std::string> read_result(JobId id, ByteRange range) override {
+    largest_read = std::max(largest_read, range.size);
+    return MemoryJournal::read_result(std::move(id), range);
+  }
   std::optional<FirstStarted> take_first_start(const JobId& id) override {
     if (!starts_at_once) return std::nullopt;
     return FirstStarted{said(read_payload(id, {0, block_bytes})),
@@ -49,8 +66,10 @@ struct TestedJournal : MemoryJournal {
   bool forgets_dead = false;   ///< as if it had no room for them
   bool keeps_signals = false;  ///< that are to be dropped, as if the disk were full
   bool starts_at_once = false;
-  bool is_full = false;        ///< first starts cannot be counted
-  std::vector<JobId> started;  ///< in this order
+  bool is_full = false;            ///< first starts cannot be counted
+  std::vector<JobId> started;      ///< in this order
+  std::size_t loaded_ended = 0;    ///< records of finished jobs
+  std::uint64_t largest_read = 0;  ///< of a result, at once
 
  private:
   struct First : FirstAttempt {
@@ -93,9 +112,19 @@ class KeptJobs : public ApiFixture {
     return kept_api.finish(std::move(upload));
   }
   Answer end(const Outcome& outcome) {
-    if (const auto* reply = std::get_if<Reply>(&outcome)) return answer(*reply);
+    if (const auto* reply = std::get_if<Reply>(&outcome)) return whole(*reply);
     run_network();
     return end(std::get<Storing>(outcome).then());
+  }
+  /// With what is read while it is sent.
+  Answer whole(const Reply& reply) {
+    auto all = answer(reply);
+    while (reply.rest && reply.rest->bytes() > 0) {
+      const auto next = reply.rest->next();
+      run_network();
+      all.body += next.get().value();
+    }
+    return all;
   }
   Answer ask(std::string_view method, std::string_view target, std::string_view body = {}) {
     return end(begin(method, target, body));

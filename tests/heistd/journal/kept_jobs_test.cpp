@@ -385,5 +385,16 @@ TEST_F(KeptJobs, restore_when_the_client_is_not_there_then_its_jobs_stay_in_the_
   EXPECT_EQ(stored(id).state, StoredState::queued);
 }
 
+TEST_F(KeptJobs, restore_when_more_jobs_have_finished_than_memory_keeps_then_few_are_loaded) {
+  const auto ids = post_many(400, "/jobs/digest");
+  while (clients.unfinished_jobs() > 0) run_all();
+  auto few = limits;
+  few.max_results = 3;
+  ClientTable others({}, heist::TaskPriority::user_blocking, few);
+  JobService next(loop.scheduler(), network.get_executor(), &keeper);
+  EXPECT_EQ(restore_jobs(next, others, kinds).finished, 3U);
+  EXPECT_LT(journal.loaded_ended, 100U);
+}
+
 }  // namespace
 }  // namespace heistd

@@ -123,7 +123,7 @@ JobJournal::Answer<Ended> MemoryJournal::complete(JobId id, Attempt attempt, Sto
   entry->job.result_bytes = size_of(result.bytes);
   entry->result = std::move(result.bytes);
   end(*entry, StoredState::done);
-  trim();
+  trim_all();
   return answered<Ended>(Effect::stored);
 }
 
@@ -139,7 +139,7 @@ JobJournal::Answer<Ended> MemoryJournal::fail(
     entry->job.error = std::move(error);
     ended = end(*entry, StoredState::failed);
   }
-  trim();
+  trim_all();
   return answered(std::move(ended));
 }
 
@@ -165,7 +165,7 @@ JobJournal::Answer<Ended> MemoryJournal::abort(JobId id, StoredError why) {
   if (entry == nullptr || is_end(entry->job.state)) return answered<Ended>(Effect::late);
   entry->job.error = std::move(why);
   auto ended = end(*entry, StoredState::aborted);
-  trim();
+  trim_all();
   return answered(std::move(ended));
 }
 
@@ -209,7 +209,7 @@ JobJournal::Answer<JobJournal::Reclaimed> MemoryJournal::reclaim(Backoff backoff
     fail_attempt(entry, backoff(entry.job.attempt - entry.job.forgiven), lost_attempt());
     ++(left ? reclaimed.queued : reclaimed.dead);
   }
-  trim();
+  trim_all();
   return answered(reclaimed);
 }
 
@@ -233,7 +233,7 @@ JobJournal::Answer<Ended> MemoryJournal::drop_signal(std::string client, std::st
   }
   signals_.erase({client, name});
   pauses_.erase({StoredPause::Of::signal, {client, name}});
-  trim();
+  trim_all();
   return answered(Ended(std::move(aborted)));
 }
 
@@ -297,6 +297,19 @@ JobJournal::Answer<std::vector<StoredJob>> MemoryJournal::load(Which which, Acce
     }
   }
   return answered(std::move(loaded));
+}
+
+JobJournal::Answer<std::vector<StoredJob>> MemoryJournal::load_ended(std::string client,
+                                                                     EndPlace before,
+                                                                     std::size_t most) {
+  std::vector<StoredJob> found;
+  auto place = ended_.lower_bound({before.time, before.order});
+  while (place != ended_.begin() && found.size() < most) {
+    --place;
+    const auto& entry = jobs_.at(place->first.second);
+    if (entry.job.client == client) found.push_back(told(entry));
+  }
+  return answered(std::move(found));
 }
 
 JobJournal::Answer<JobPage<StoredJob>> MemoryJournal::list(std::string client, JobQuery query) {
@@ -384,12 +397,31 @@ void MemoryJournal::leave_signal(const StoredJob& job) {
   if (--found->second.unfinished == 0 && !found->second.stored.was_put) signals_.erase(found);
 }
 
-void MemoryJournal::trim() {
-  const auto oldest = clock_() - bounds_.finished_age;
-  while (ended_.size() > 1 &&
-         (ended_bytes_ > bounds_.finished_bytes || ended_.begin()->first.first < oldest)) {
-    erase(ended_.begin()->first.second);
+JobJournal::Answer<std::size_t> MemoryJournal::trim() { return answered(trim_all()); }
+
+std::size_t MemoryJournal::trim_all() {
+  std::size_t dropped = 0;
+  for (; const auto job = next_to_drop(); ++dropped) erase(*job);
+  return dropped;
+}
+
+/// As is said of JournalBounds.
+std::optional<AcceptanceOrder> MemoryJournal::next_to_drop() const {
+  if (ended_.empty()) return std::nullopt;
+  if (ended_.begin()->first.first < clock_() - bounds_.finished_age) {
+    return ended_.begin()->first.second;
   }
+  if (ended_bytes_ <= bounds_.finished_bytes) return std::nullopt;
+  std::uint64_t dead_bytes = 0;
+  std::optional<AcceptanceOrder> dead;
+  std::optional<AcceptanceOrder> other;
+  for (const auto& [place, bytes] : ended_) {
+    const bool is_dead = jobs_.at(place.second).job.state == StoredState::dead;
+    if (is_dead) dead_bytes += bytes;
+    auto& first = is_dead ? dead : other;
+    if (!first && place != ended_.rbegin()->first) first = place.second;
+  }
+  return (dead && dead_bytes > bounds_.finished_bytes / 2) || !other ? dead : other;
 }
 
 void MemoryJournal::erase(AcceptanceOrder order) {

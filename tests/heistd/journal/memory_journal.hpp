@@ -44,6 +44,9 @@ class MemoryJournal : public JobJournal {
   [[nodiscard]] Answer<std::size_t> count(Which which) override;
   [[nodiscard]] Answer<std::vector<StoredJob>> load(Which which, AcceptanceOrder after,
                                                     std::size_t most) override;
+  [[nodiscard]] Answer<std::vector<StoredJob>> load_ended(std::string client, EndPlace before,
+                                                          std::size_t most) override;
+  [[nodiscard]] Answer<std::size_t> trim() override;
   [[nodiscard]] Answer<JobPage<StoredJob>> list(std::string client, JobQuery query) override;
   [[nodiscard]] Answer<std::string> read_payload(JobId id, ByteRange range) override;
   [[nodiscard]] Answer<std::string> read_result(JobId id, ByteRange range) override;
@@ -77,7 +80,8 @@ class MemoryJournal : public JobJournal {
   void free_key(const StoredJob& job);
   void join_signal(const StoredJob& job, heist::TaskPriority priority_of_new);
   void leave_signal(const StoredJob& job);
-  void trim();
+  std::size_t trim_all();
+  [[nodiscard]] std::optional<AcceptanceOrder> next_to_drop() const;
   void erase(AcceptanceOrder order);
   [[nodiscard]] StoredJob told(const Entry& entry) const;
 

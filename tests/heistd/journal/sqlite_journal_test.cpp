@@ -174,6 +174,8 @@ TEST_F(SqliteJournalTest, open_when_a_newer_version_has_made_it_then_refused) {
 
 TEST_F(SqliteJournalTest, open_when_the_first_version_has_made_it_then_its_jobs_are_there) {
   submit(new_job(1));
+  submit(new_job(3));
+  complete(3);
   journal.reset();
   run_sql(
       "DROP TABLE pause; ALTER TABLE job DROP COLUMN expires_at; "
@@ -181,6 +183,7 @@ TEST_F(SqliteJournalTest, open_when_the_first_version_has_made_it_then_its_jobs_
       "ALTER TABLE job DROP COLUMN follows; ALTER TABLE job DROP COLUMN predecessor; "
       "ALTER TABLE job DROP COLUMN request_id; "
       "DROP INDEX job_unfinished; DROP INDEX job_of_signal; DROP INDEX job_finished; "
+      "DROP INDEX job_ended; "
       "CREATE INDEX job_unfinished ON job(seq) WHERE state < 2; "
       "CREATE INDEX job_running ON job(seq) WHERE state = 1; "
       "CREATE INDEX job_of_signal ON job(client, signal) WHERE signal IS NOT NULL AND state < 2; "
@@ -189,10 +192,36 @@ TEST_F(SqliteJournalTest, open_when_the_first_version_has_made_it_then_its_jobs_
   reopen();
   EXPECT_EQ(payload(1), "bytes");
   EXPECT_EQ(find(1).ttl, std::nullopt);
+  EXPECT_EQ(said(journal->load_ended("alice", {}, 10)).size(), 1U);
   auto job = new_job(2);
   job.ttl = milliseconds(5);
   submit(std::move(job));
   EXPECT_EQ(find(2).ttl, milliseconds(5));
+}
+
+TEST_F(SqliteJournalTest, trim_when_dead_jobs_go_then_the_disk_s_figures_count_them) {
+  open({.finished_age = std::chrono::seconds(10)});
+  for (const int number : {1, 2, 3}) {
+    submit(new_job(number));
+    number == 1 ? complete(number) : kill(number);
+  }
+  EXPECT_EQ(journal->disk()->dropped_dead, 0U);
+  now += std::chrono::seconds(11);
+  said(journal->trim());
+  EXPECT_EQ(journal->disk()->dropped_dead, 2U);
+}
+
+TEST_F(SqliteJournalTest, trim_when_there_are_many_then_a_part_of_them_goes_at_a_time) {
+  open({.finished_age = std::chrono::seconds(10)});
+  for (int number = 1; number <= 1001; ++number) {
+    static_cast<void>(journal->submit(new_job(number)));
+    static_cast<void>(journal->abort(id_of(number), aborted_because("the test")));
+  }
+  now += std::chrono::seconds(11);
+  EXPECT_EQ(said(journal->trim()), 1000U);
+  EXPECT_TRUE(knows(1001));
+  EXPECT_EQ(said(journal->trim()), 1U);
+  EXPECT_FALSE(knows(1001));
 }
 
 TEST_F(SqliteJournalTest, open_when_the_database_may_not_be_written_then_refused) {
