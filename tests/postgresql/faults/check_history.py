@@ -21,9 +21,18 @@ def main(path):
     for problem in problems:
         print(problem)
     rules = collections.Counter(problem.rule for problem in problems)
-    print(f"check_history: {len(history.jobs)} jobs, {len(history.runs)} runs, {len(history.faults)} faults: "
+    print(f"check_history: {size_of(history)}: "
           + (", ".join(f"{number} {rule}" for rule, number in rules.items()) or "nothing is wrong"))
     return 1 if problems else 0
+
+
+def size_of(history):
+    unanswered = sum(request.end is None for request in history.requests)
+    asked_for = collections.Counter(run.id for run in history.runs if run.will_retry)
+    repeated = len(history.runs) - len({run.id for run in history.runs}) - asked_for.total()
+    lost = sum(max(row.attempt - row.forgiven - 1 - asked_for[id], 0) for id, row in history.last.items())
+    return (f"{len(history.jobs)} jobs, {unanswered} requests without an answer, {len(history.faults)} faults, {lost} "
+            f"attempts lost, {len(history.runs)} runs of programs, {repeated} of them repeated")
 
 
 if __name__ == "__main__":

@@ -68,6 +68,19 @@ class CheckHistory(unittest.TestCase):
         self.request("delete", "1", 30, status=200, id="1", state="aborted")
         self.assertEqual(self.found(), {"changed"})
 
+    def aborted(self, seen):
+        """It is aborted at 31, and then a client looks at it."""
+        self.history.requests.pop()
+        self.request("delete", "1", 31, status=200, id="1", state="aborted")
+        self.request("get", "1", seen, status=200, id="1", state="running")
+        return self.found(self.row("aborted", attempt=2, ended=31))
+
+    def test_aborted_job_when_its_server_may_not_have_heard_of_that_then_it_may_say_that_it_runs(self):
+        self.assertEqual(self.aborted(33), set())
+
+    def test_aborted_job_when_its_server_has_had_time_to_hear_of_that_then_changed(self):
+        self.assertEqual(self.aborted(40), {"changed"})
+
     def test_job_when_two_results_were_seen_then_found(self):
         self.request("result", "1", 41, status=200, id="1", state="done", value="a 1")
         self.assertEqual(self.found(), {"two results"})
@@ -146,6 +159,9 @@ class CheckHistory(unittest.TestCase):
 
     def test_digest_when_it_has_lost_an_attempt_with_a_server_then_nothing_is_found(self):
         self.assertEqual(self.found(self.end, self.digest(1, 80)), set())
+
+    def test_digest_when_it_has_lost_more_attempts_than_there_were_faults_then_repeated(self):
+        self.assertEqual(self.found(self.end, dataclasses.replace(self.digest(9, 80), max_attempts=100)), {"repeated"})
 
     def test_attempts_when_there_are_more_than_the_job_may_have_then_found(self):
         self.assertEqual(self.found(dataclasses.replace(self.end, max_attempts=1)), {"attempts"})

@@ -91,7 +91,6 @@ class Node:
     def end(self, number, expected):
         """Ends the process by a signal."""
         self.address = None
-        self.server.signal(signal.SIGCONT if number != signal.SIGKILL else number)
         self.server.signal(number)
         code = self.server.ended()
         self.record.end = now()
@@ -102,12 +101,15 @@ class Node:
     def kill(self):
         self.end(signal.SIGKILL, -signal.SIGKILL)
 
+    def drain(self):
+        self.end(signal.SIGTERM, 0)
+
     def check(self):
         """Fails when the process has ended by itself."""
         server = self.server
-        if server and server.process.poll() not in (None, -signal.SIGKILL):
-            raise AssertionError(f"server {self.record.number} ended by itself: {server.process.poll()} "
-                                 f"{server.lines[-20:]}")
+        code = server.process.poll() if server else None
+        if code is not None and self.address:  # which it has lost before it is told to end
+            raise AssertionError(f"server {self.record.number} ended by itself: {code} {server.lines[-20:]}")
 
 
 class Cluster:

@@ -57,10 +57,6 @@ class ClusterFacts(Facts):
         record = self.processes[process]
         return record.begin, ALWAYS[1] if record.end is None else record.end
 
-    def lived(self, process, begin, end):
-        born, died = self.life(process)
-        return born < end and died > begin
-
     def was_well(self, process, begin, end):
         return all(last < begin or first > end for first, last in self.hurt(process))
 
@@ -76,8 +72,14 @@ class ClusterFacts(Facts):
         return max((later - earlier for earlier, later in zip(borders[::2], borders[1::2])), default=0)
 
     def may_have_lost(self, process, begin, end):
-        """Whether an attempt that began then may have been lost by the end: the process was killed, or could not renew
-        its lease for long."""
-        if self.life(process)[1] < end:
-            return True
-        return any(last - first > LEASE / 4 and last > begin and first < end for first, last in self.hurt(process))
+        """Whether an attempt that began then may have been lost by the end."""
+        return self.losses(process, begin, end) > 0
+
+    def losses(self, process, begin, end):
+        """How often the process may have lost a job within the span: as it was killed, or could not renew its lease for
+        long. It claims others each time that it has another lease."""
+        born, died = self.life(process)
+        if born > end or died < begin:
+            return 0
+        spans = [last - first for first, last in self.hurt(process) if last > begin and first < end]
+        return sum(int(length // (LEASE / 4)) for length in spans) + (died < end)

@@ -11,6 +11,24 @@ HEARTBEAT = 2  # seconds until a server hears of an abort
 BOUND = 5  # seconds in which an urgent job starts: servers look each two seconds, and the machine is busy
 
 
+def ends_stay(facts):
+    """A job ends once: what was said of its end stays true. The server that runs a job may not have heard of its abort
+    yet."""
+    for id in list(facts.seen):
+        first = facts.ended(id)
+        for later in facts.seen[id] if first else ():
+            if later.begin <= first.end or history_check.same_end(first.state, later.state):
+                continue
+            if not (first.state == "aborted" and later.state == "running" and may_not_have_heard(facts, first, later)):
+                yield facts.problem("changed", id, f"was {first.state}, and then {later.state} ({later.source})")
+                break
+
+
+def may_not_have_heard(facts, told, later):
+    return later.source == "get" and (
+        later.begin < told.end + HEARTBEAT + LATE or not facts.was_well(later.server, told.end, later.begin))
+
+
 def attempts_rise(facts):
     """Each attempt has a number that no other one has, and a later one a higher number."""
     for id, runs in list(facts.runs.items()):
@@ -71,17 +89,16 @@ def repeated_runs_have_faults(facts):
             break
 
 
-def attempts_have_faults(facts):
-    """The same of what has no program of ours: an attempt is lost only where some process loses its jobs."""
+def lost_attempts_have_faults(facts):
+    """A job loses no more attempts than there are faults that may have cost it one, programs or not."""
     for id, row in facts.history.last.items():
         acceptance = facts.accepted.get(id)
-        lost = row.attempt - row.forgiven - 1
-        if row.state not in ENDS or lost <= 0 or not acceptance or facts.runs[id]:
+        lost = row.attempt - row.forgiven - 1 - sum(run.will_retry for run in facts.runs[id])
+        if row.state not in ENDS or lost <= 0 or not acceptance:
             continue
-        span = acceptance.begin, row.ended
-        faults = sum(facts.may_have_lost(process, *span) for process in facts.processes if facts.lived(process, *span))
-        if faults == 0:
-            yield facts.problem("repeated", id, f"has lost {lost} attempts, and nothing had befallen any server")
+        faults = sum(facts.losses(process, acceptance.begin, row.ended) for process in facts.processes)
+        if lost > faults:
+            yield facts.problem("repeated", id, f"has lost {lost} attempts, and {faults} faults may have cost it one")
 
 
 def attempts_are_counted(facts):
@@ -123,7 +140,6 @@ def followers_start_after_it(facts):
 OF_ONE_SERVER = (
     history_check.accepted_jobs_stay,
     history_check.one_job_for_a_request,
-    history_check.ends_stay,
     history_check.forgotten_jobs_stay_so,
     history_check.results_are_right,
     history_check.ends_have_reasons,
@@ -133,12 +149,13 @@ OF_ONE_SERVER = (
     history_check.answers_are_expected,
 )
 RULES = OF_ONE_SERVER + (
+    ends_stay,
     attempts_rise,
     latest_attempt_ends_it,
     nothing_runs_after_the_end,
     attempts_do_not_overlap,
     repeated_runs_have_faults,
-    attempts_have_faults,
+    lost_attempts_have_faults,
     attempts_are_counted,
     urgent_jobs_start_soon,
     followers_start_after_it,

@@ -87,7 +87,7 @@ class ClusterRun:
             looker.look_at(id, kind)
         looker.connection.close()
         for node in self.cluster.nodes:
-            node.end(15, 0)
+            node.drain()
         self.cluster.read_all()
 
 

@@ -1,4 +1,5 @@
-"""A fault each second: processes that are killed or stopped, networks that are cut, and a database that starts again."""
+"""A fault each second: processes that are killed, told to end or stopped, networks that are cut, and a database that
+starts again."""
 
 import random
 import signal
@@ -9,8 +10,8 @@ from cluster_history import Fault
 from history import now
 
 # How often each of them comes, among the others.
-WEIGHTS = {"kill": 8, "stop": 8, "stop for long": 1, "cut": 5, "close": 5, "close for long": 1, "slow": 8, "freeze": 5,
-           "freeze for long": 1, "restart": 2}
+WEIGHTS = {"kill": 8, "drain": 3, "stop": 8, "stop for long": 1, "cut": 5, "close": 5, "close for long": 1, "slow": 8,
+           "freeze": 5, "freeze for long": 1, "restart": 2}
 FAVOURED = 16
 LONG = (13, 18)  # seconds: longer than a lease
 SHORT = (0.1, 4)
@@ -73,8 +74,8 @@ class Troubles:
     def _act(self, what, node, seconds):
         if what == "restart":
             return self._restart()
-        if what == "kill":
-            node.kill()
+        if what in ("kill", "drain"):
+            node.kill() if what == "kill" else node.drain()
             time.sleep(seconds / 2)
             return node.start()
         if what.startswith("stop"):
