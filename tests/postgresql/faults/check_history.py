@@ -29,7 +29,8 @@ def main(path):
 def size_of(history):
     unanswered = sum(request.end is None for request in history.requests)
     asked_for = collections.Counter(run.id for run in history.runs if run.will_retry)
-    repeated = len(history.runs) - len({run.id for run in history.runs}) - asked_for.total()
+    runs = collections.Counter(run.id for run in history.runs)
+    repeated = sum(max(number - 1 - asked_for[id], 0) for id, number in runs.items())
     lost = sum(max(row.attempt - row.forgiven - 1 - asked_for[id], 0) for id, row in history.last.items())
     return (f"{len(history.jobs)} jobs, {unanswered} requests without an answer, {len(history.faults)} faults, {lost} "
             f"attempts lost, {len(history.runs)} runs of programs, {repeated} of them repeated")

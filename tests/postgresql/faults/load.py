@@ -13,7 +13,8 @@ from history import Job, Request, now
 CLIENTS = 24
 BATCH = 20  # jobs of one request
 MOST_UNFINISHED = 3000
-WAVE = 15  # seconds: so long a share of the jobs is asked for at once, so that the servers are full, and then idle
+WAVE = 15  # seconds: their share of the jobs is asked for at once, so that the servers are full, and then idle
+WAVES = 4  # at least
 SECONDS_BETWEEN_PROBES = 0.3
 LEVELS = (("background", 57), ("user-visible", 40), ("user-blocking", 3))
 
@@ -70,7 +71,7 @@ class Load:
 
     def __init__(self, cluster, seed, jobs, seconds):
         self.servers, self.history, self.seed = cluster, cluster.history, seed
-        self.jobs, self.rate = jobs, jobs / seconds
+        self.jobs, self.rate, self.wave = jobs, jobs / seconds, min(WAVE, seconds / WAVES)
         self.unfinished, self.is_asking, self.taken = 0, True, 0
         self._begin, self._lock = now(), threading.Lock()
         self.clients = [Client(number, self) for number in range(CLIENTS)] + [Prober(CLIENTS, self)]
@@ -78,7 +79,7 @@ class Load:
     def take(self, most):
         """The numbers of the next jobs that a client is to ask for: none while the servers are behind."""
         with self._lock:
-            due = int(((now() - self._begin) // WAVE + 1) * WAVE * self.rate)
+            due = int(((now() - self._begin) // self.wave + 1) * self.wave * self.rate)
             number = min(most, due - self.taken, self.jobs - self.taken)
             if self.unfinished > MOST_UNFINISHED or number <= 0:
                 return range(0)

@@ -29,7 +29,7 @@ from cluster_run import ClusterRun  # noqa: E402
 from late_end import LateEnd  # noqa: E402
 from progress import Progress  # noqa: E402
 
-JOBS_A_SECOND = 150  # two busy CPUs end so many, faults included
+JOBS_A_SECOND = 200  # two busy CPUs end so many, faults included
 
 
 def broken_functions(name):
