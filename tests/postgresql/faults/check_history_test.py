@@ -145,6 +145,11 @@ class CheckHistory(unittest.TestCase):
         self.history.faults.append(Fault("stop", 20, 31, 1))
         self.assertEqual(self.found(), set())
 
+    def test_program_when_it_runs_again_as_its_server_was_told_to_end_then_nothing_is_found(self):
+        self.history.faults[0] = Fault("drain", 19.8, 20, 0)
+        self.history.processes[0].end = 40
+        self.assertEqual(self.found(), set())
+
     def test_program_when_it_asked_for_another_attempt_then_nothing_is_found(self):
         self.runs[0] = Run("1", 1, 2, 19.9, 20, will_retry=True)
         self.assertEqual(self.found(), set())

@@ -6,7 +6,7 @@ from facts import Facts
 
 LEASE = 12  # seconds
 AFTERMATH = 2  # seconds that a process needs to go on after a fault: it connects anew, and claims
-ALWAYS = (0, float("inf"))
+FOREVER = float("inf")
 
 
 def joined(spans, gap=0):
@@ -55,15 +55,20 @@ class ClusterFacts(Facts):
 
     def life(self, process):
         record = self.processes[process]
-        return record.begin, ALWAYS[1] if record.end is None else record.end
+        return record.begin, FOREVER if record.end is None else record.end
+
+    def end_of(self, process):
+        """When it was killed, or told to end and to give its jobs back. It may have begun something at that moment."""
+        born, died = self.life(process)
+        told = [fault.begin for fault in self.faults_of(process) if fault.what in ("kill", "drain")]
+        return min((time for time in told if born < time < died), default=died)
 
     def was_well(self, process, begin, end):
         return all(last < begin or first > end for first, last in self.hurt(process))
 
     def longest_rest(self, process, begin, end):
         """The longest time within the span in which nothing befell the process."""
-        born, died = self.life(process)
-        begin, end = max(begin, born), min(end, died)
+        begin, end = max(begin, self.life(process)[0]), min(end, self.end_of(process))
         borders = [begin]
         for first, last in self.hurt(process):
             if last > begin and first < end:
@@ -76,10 +81,10 @@ class ClusterFacts(Facts):
         return self.losses(process, begin, end) > 0
 
     def losses(self, process, begin, end):
-        """How often the process may have lost a job within the span: as it was killed, or could not renew its lease for
-        long. It claims others each time that it has another lease."""
+        """How often the process may have lost a job within the span: as it was killed or told to end, or could not
+        renew its lease for long. It claims others each time that it has another lease."""
         born, died = self.life(process)
         if born > end or died < begin:
             return 0
         spans = [last - first for first, last in self.hurt(process) if last > begin and first < end]
-        return sum(int(length // (LEASE / 4)) for length in spans) + (died < end)
+        return sum(int(length // (LEASE / 4)) for length in spans) + (self.end_of(process) < end)
