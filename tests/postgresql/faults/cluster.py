@@ -164,7 +164,8 @@ class Cluster:
         for node in self.nodes:
             if node.server:
                 self.let_go(node.record.number)
-                node.kill()
+                node.server.process.kill()
+                node.server.ended()
         self.links.end()
 
     def let_go(self, process):

@@ -46,8 +46,10 @@ class ClusterRun:
         self.load.start()
         try:
             self._hurt()
-        finally:
-            self.load.end()
+        except BaseException:
+            self.load.give_up()
+            raise
+        self.load.end()
 
     def _hurt(self):
         begin = now()

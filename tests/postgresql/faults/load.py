@@ -67,7 +67,7 @@ class Load:
     """What the clients are to do, and share."""
 
     client_names, tokens = ("one",), {"one": TOKEN}
-    is_over = False  # whoever has asked for a job asks until it is answered
+    is_over = False  # whoever has asked for a job asks until it is answered, or the run has failed
 
     def __init__(self, cluster, seed, jobs, seconds):
         self.servers, self.history, self.seed = cluster, cluster.history, seed
@@ -97,6 +97,10 @@ class Load:
             if client.thread.is_alive():
                 raise AssertionError(f"client {client.number} waited {clients.PATIENCE} s in vain for an answer")
         self.check()
+
+    def give_up(self):
+        """The run has failed: nobody answers any more."""
+        self.is_asking, self.is_over = False, True
 
     def check(self):
         for client in self.clients:
@@ -136,7 +140,7 @@ class Client(clients.Client):
             wish.job.key = f"{key}/{number}"
         body = "\n".join(wish.line for wish in wishes).encode()
         self.run.history.jobs.update((wish.job.name, wish.job) for wish in wishes)
-        while True:
+        while not self.run.is_over:
             requests = [Request("submit", wish.job.name, self.name, now()) for wish in wishes]
             response, data = self.connection.exchange(requests, "POST", "/jobs", body, key)
             if response and response.status not in (408, 503):

@@ -26,7 +26,7 @@ class Link:
     """What is between one server and the database."""
 
     def __init__(self, target):
-        self.target, self.writers, self.tasks = target, set(), set()
+        self.target, self.writers = target, set()
         self.delay, self.rate = 0, None
         self.is_closed, self.may_pass = False, asyncio.Event()
         self.may_pass.set()

@@ -15,6 +15,7 @@ The exit status says whether the run came to its end, and nothing of what the se
 
 import argparse
 import pathlib
+import signal
 import sys
 import tempfile
 import time
@@ -51,6 +52,7 @@ def main():
     parser.add_argument("--late-end", action="store_true")
     words = parser.parse_args()
     heistd_server.HEISTD = words.heistd
+    signal.signal(signal.SIGTERM, lambda number, _frame: sys.exit(128 + number))  # servers are to end with this
     jobs = words.jobs or words.seconds * JOBS_A_SECOND
     broken = broken_functions(words.broken) if words.broken else ()
     print(f"faults: seed {words.seed}", flush=True)
