@@ -40,7 +40,7 @@ ROWS = (
     ("docs/debugging.md", DEBUGGER),
     ("src/heistd/journal/", {
         "release": ("heistd heistd_bad_disk heist_heistd_tests", r"heistd|heistd\.faults")}),
-    ("src/heistd/postgresql/", {"release": ("heist_postgresql_tests", "postgresql")}),
+    ("src/heistd/postgresql/", {"release": ("heist_postgresql_tests", r"postgresql|postgresql\.check_history")}),
     ("src/heistd/", {"release": ("heistd heist_heistd_tests", r"heistd|heistd\.e2e\.jobs_test")}),
     ("src/heistctl/", {"release": ("heistd heistctl heist_heistctl_tests", r"heistctl|heistctl\.e2e\..*")}),
     ("stress/model/", {"release": ("heist_models heist_model_engine_tests", r"model\..*")}),

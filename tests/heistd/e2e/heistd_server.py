@@ -170,11 +170,12 @@ class Server:
         starter=(),
         descriptors=(),
         tls=None,
+        agents=2,
     ):
         self.is_signalled = False
         of_tls, self.tls = ((), tls) if tls else shared_tls(where)
         self.process = subprocess.Popen(
-            [*starter, HEISTD, *where, "--agents", "2", *network_threads(options), *of_tls, *options],
+            [*starter, HEISTD, *where, "--agents", str(agents), *network_threads(options), *of_tls, *options],
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             env={**os.environ, **(environment or {})},

@@ -76,23 +76,31 @@ class Connection:
 
     def ask(self, what, about, method, target, body=None, key=None, kind=None):
         """The request, or None if it was never sent."""
+        request = Request(what, about, self.client, now())
+        response, data = self.exchange([request], method, target, body, key)
+        if response:
+            hear(request, response, data, kind)
+        return request if request.server else None
+
+    def exchange(self, requests, method, target, body=None, key=None):
+        """Sends a request, which is all of these, and notes them; the response and its body, or None and None."""
         try:
             self._connect()
         except OSError:
             time.sleep(0.01)  # the server has just died
-            return None
+            return None, None
         headers = {"Authorization": f"Bearer {self.token}", **({"Idempotency-Key": key} if key else {})}
-        request = Request(what, about, self.client, now(), server=self.server.number)
-        self.history.requests.append(request)
+        begin = now()
+        for request in requests:
+            request.begin, request.server = begin, self.server.number
+        self.history.requests += requests
         try:
             self.http.request(method, target, body=body, headers=headers)
             response = self.http.getresponse()
-            data = response.read()
+            return response, response.read()
         except (OSError, http.client.HTTPException):
             self.close()
-            return request
-        hear(request, response, data, kind)
-        return request
+            return None, None
 
 
 def hear(request, response, data, kind):

@@ -24,23 +24,12 @@ from heistd_server import until  # noqa: E402
 import history_check  # noqa: E402
 from clients import Client, Wish  # noqa: E402
 from history import ENDS, Job  # noqa: E402
+from progress import Progress  # noqa: E402
 from run import Run  # noqa: E402
 
 JOBS = int(os.environ.get("HEIST_FAULT_JOBS", "300"))
 SEED = int(os.environ.get("HEIST_FAULT_SEED", time.time_ns() % 10**6))
 SHOWN = 5  # problems
-
-
-class Progress:
-    """A line every few seconds."""
-
-    def __init__(self):
-        self.next = time.monotonic()
-
-    def __call__(self, text):
-        if time.monotonic() > self.next:
-            self.next = time.monotonic() + 5
-            print(f"faults: {text}", flush=True)
 
 
 class FaultsTest(unittest.TestCase):

@@ -298,7 +298,7 @@ def all_jobs_end(facts):
 EXPECTED = {200, 201, 202, 404, 408, 409, 422, 503, None}
 CODES = {"journal_failed", "shutting_down", "aborted", "not_found", "not_finished", "no_result", "result_gone",
          "command_failed", "attempt_lost", "timeout", "truncated_request", "too_many_connections", "predecessor_failed",
-         "no_predecessor", None}
+         "no_predecessor", "finished", "follows_signal", None}
 
 
 def answers_are_expected(facts):
