@@ -165,9 +165,10 @@ void Claimer::beat() noexcept {
 }
 
 void Claimer::sweep() {
-  keeper_.when(journal_.sweep(), [this](const JournalResult<std::vector<StoredPause>>& pauses) {
-    if (pauses) service_.note_pauses(clients_, *pauses);
-  });
+  keeper_.when(journal_.expire_some(),
+               [this](const JournalResult<std::vector<StoredPause>>& pauses) {
+                 if (pauses) service_.note_pauses(clients_, *pauses);
+               });
 }
 
 void Claimer::await_beat() {

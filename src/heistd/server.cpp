@@ -141,7 +141,7 @@ void Server::open_shared_journal() {
     });
   };
   shared_.emplace(
-      options_.journal, options_.stored,
+      options_.journal, options_.stored.finished_age,
       [tell](const std::vector<JobId>& ids) {
         tell([ids](Claimer& claimer) { claimer.lose(ids); });
       },

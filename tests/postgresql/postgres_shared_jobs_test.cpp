@@ -103,14 +103,14 @@ TEST_F(PostgresSharedJobs, ended_of_then_those_that_have_ended_or_are_gone) {
               testing::UnorderedElementsAre(id_of(1), id_of(2)));
 }
 
-TEST_F(PostgresSharedJobs, sweep_then_late_jobs_are_aborted_unless_claimed) {
+TEST_F(PostgresSharedJobs, expire_some_then_late_jobs_are_aborted_unless_claimed) {
   submit(1, milliseconds(10));
   EXPECT_EQ(claim(two), 1U);
   submit(2, milliseconds(10));
   submit(3);
   now += milliseconds(10);
   said(one.set_pause({"alice", StoredPause::Of::kind, "digest"}, true, TaskPriority::background));
-  const auto pauses = said(two.sweep());
+  const auto pauses = said(two.expire_some());
   ASSERT_EQ(pauses.size(), 1U);
   EXPECT_EQ(pauses[0].name, "digest");
   const auto late = said(one.find(id_of(2))).value();
@@ -130,7 +130,7 @@ TEST_F(PostgresSharedJobs, release_when_a_claimed_job_had_not_started_then_it_ke
   two.stop_claims();
   said(two.flush());
   now += milliseconds(10);
-  said(one.sweep());
+  said(one.expire_some());
   EXPECT_EQ(state(one, 1), StoredState::queued);  // it was in time
   EXPECT_EQ(state(one, 2), StoredState::aborted);
   EXPECT_EQ(state(one, 3), StoredState::aborted);
@@ -146,17 +146,17 @@ TEST_F(PostgresSharedJobs, fail_when_a_job_with_a_ttl_has_an_attempt_left_then_i
   EXPECT_FALSE(said(one.find(id_of(1))).value().ttl);
   EXPECT_EQ(said(two.fail(id_of(1), 1, {}, milliseconds(0))), Effect::stored);
   now += milliseconds(10);
-  said(one.sweep());
+  said(one.expire_some());
   EXPECT_EQ(state(one, 1), StoredState::queued);
 }
 
-TEST_F(PostgresSharedJobs, sweep_when_a_claim_of_a_late_job_is_under_way_then_it_stays) {
+TEST_F(PostgresSharedJobs, expire_some_when_a_claim_of_a_late_job_is_under_way_then_it_stays) {
   submit(1, milliseconds(10));
   const ServerByHand other;
   other.begin();
   EXPECT_EQ(other.run("SELECT count(*) FROM start('" + id_of(1) + "', 0, false)"), "1");
   now += milliseconds(10);
-  const auto expired = one.sweep();
+  const auto expired = one.expire_some();
   const auto waits_for_other = [] {
     return run_sql("SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock'") == "1";
   };

@@ -31,6 +31,8 @@ constexpr PostgresStatement hold_session = {"hold_session", "SELECT hold_session
 constexpr unsigned renewals_for_a_sweep = 20;
 /// So many lanes cost claims little.
 constexpr std::int32_t most_unused = 100;
+/// At a time.
+constexpr std::int32_t most_forgotten_keys = 20'000;
 
 PostgresUuid new_process() { return uuid_of(make_job_id()).value(); }
 
@@ -116,7 +118,9 @@ void PostgresJournal::renew() {
     if (!rows || node != node_) return;  // the next one renews it, or it lapses
     if (!rows->get<bool>(0, 0)) return lease_.end();
     lease_.renewed(sent);
-    if (++renewals_ % renewals_for_a_sweep == 0) remove_unused();
+    if (++renewals_ % renewals_for_a_sweep != 0) return;
+    remove_unused();
+    forget_old();
   });
 }
 
@@ -126,6 +130,14 @@ void PostgresJournal::remove_unused() {
   static constexpr PostgresStatement statement = {"remove_unused", "SELECT remove_unused($1)"};
   PostgresCall call{statement};
   call.parameters.add(most_unused);
+  read_.ask_alone(std::move(call), [](const PostgresResult& /*the next one finds them, too*/) {});
+}
+
+/// It may have all jobs alone until its transaction ends.
+void PostgresJournal::forget_old() {
+  static constexpr PostgresStatement statement = {"forget_old", "SELECT forget_old($1, $2, $3)"};
+  PostgresCall call{statement};
+  call.parameters.add(options_.finished_age.count()).add(most_forgotten_keys).add(clock());
   read_.ask_alone(std::move(call), [](const PostgresResult& /*the next one finds them, too*/) {});
 }
 

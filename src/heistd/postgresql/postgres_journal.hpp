@@ -37,8 +37,9 @@ class PostgresJournal : public JobJournal {
     std::string node;
     std::chrono::milliseconds lease = std::chrono::seconds(10);  ///< see PostgresLease
     PostgresLimits limits = {};
-    JournalBounds bounds = {};  ///< of finished jobs, by whole days: sweep() drops them
-    JournalClock clock = {};    ///< empty: the database's, as all servers have it
+    /// For how long the jobs of a day stay after the last one has ended, and no less than a day.
+    std::chrono::milliseconds finished_age = JournalBounds().finished_age;
+    JournalClock clock = {};  ///< empty: the database's, as all servers have it
     /// These attempts are not this server's any more, which has to end them: it could not renew its
     /// lease, or the database has forgotten a claim. Called on the network's thread.
     std::function<void(const std::vector<JobId>&)> on_lost = [](const std::vector<JobId>&) {};
@@ -114,9 +115,8 @@ class PostgresJournal : public JobJournal {
   [[nodiscard]] Answer<Look> look();
   /// Those of the jobs that have ended, or are not there any more.
   [[nodiscard]] Answer<std::vector<JobId>> ended_of(std::vector<JobId> ids);
-  /// Aborts jobs that should have been started by now, a batch of them, forgets what is beyond the
-  /// bounds, and gives what is paused.
-  [[nodiscard]] Answer<std::vector<StoredPause>> sweep();
+  /// Aborts jobs that should have been started by now, a batch of them, and gives what is paused.
+  [[nodiscard]] Answer<std::vector<StoredPause>> expire_some();
   /// Answered when all that was asked for before has been.
   [[nodiscard]] Answer<Effect> flush();
 
@@ -126,6 +126,7 @@ class PostgresJournal : public JobJournal {
   void compare_claims(const PostgresRows& rows);
   void renew();
   void remove_unused();
+  void forget_old();
   void on_lapsed();
 
   [[nodiscard]] std::optional<SystemTime> clock() const;

@@ -1,9 +1,6 @@
 // How a server takes jobs from the queue, and hears what others do to them.
-#include <algorithm>
-#include <cstdint>
 #include <heistd/limits.hpp>
 #include <heistd/postgresql/postgres_answers.hpp>
-#include <limits>
 #include <utility>
 
 namespace heistd {
@@ -11,7 +8,6 @@ namespace {
 
 /// How many late jobs are aborted at a time.
 constexpr std::int32_t most_expired = 100;
-constexpr auto most_bytes = static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
 
 /// A row of nulls stands for none.
 std::vector<StoredPause> read_outer_pauses(const PostgresRows& rows) {
@@ -202,19 +198,16 @@ JobJournal::Answer<std::vector<JobId>> PostgresJournal::ended_of(std::vector<Job
       });
 }
 
-/// One statement for all: what a server asks for when it has nothing to do is to be little.
-JobJournal::Answer<std::vector<StoredPause>> PostgresJournal::sweep() {
+/// One statement for both: what a server asks for when it has nothing to do is to be little.
+JobJournal::Answer<std::vector<StoredPause>> PostgresJournal::expire_some() {
   static constexpr PostgresStatement statement = {
-      "sweep",
-      "SELECT p.client, p.what, p.name FROM (SELECT expire_some($1, $2), forget_old($3, $4, $1, "
-      "$2)) swept LEFT JOIN pause p ON true"};
+      "expire_some",
+      "SELECT p.client, p.what, p.name FROM (SELECT expire_some($1, $2)) expired LEFT JOIN pause p "
+      "ON true"};
   return write<std::vector<StoredPause>>(
       [this](bool /*again*/) {
         PostgresCall call{statement};
         call.parameters.add(most_expired).add(clock());
-        const auto bytes = std::min(options_.bounds.finished_bytes, most_bytes);
-        call.parameters.add(options_.bounds.finished_age.count());
-        call.parameters.add(static_cast<std::int64_t>(bytes));
         return call;
       },
       &read_outer_pauses);

@@ -38,7 +38,7 @@ std::string usable(const std::string& target) {
 
 }  // namespace
 
-SharedJournal::SharedJournal(const std::string& target, JournalBounds bounds,
+SharedJournal::SharedJournal(const std::string& target, std::chrono::milliseconds finished_age,
                              std::function<void(const std::vector<JobId>&)> on_lost,
                              std::function<void()> on_hint)
     : node_(node_name()) {
@@ -46,7 +46,7 @@ SharedJournal::SharedJournal(const std::string& target, JournalBounds bounds,
                    PostgresJournal::Options{.target = PostgresTarget(usable(target)),
                                             .node = node_,
                                             .lease = lease,
-                                            .bounds = bounds,
+                                            .finished_age = finished_age,
                                             .on_lost = std::move(on_lost),
                                             .on_hint = std::move(on_hint),
                                             .starts_claims_only = true});

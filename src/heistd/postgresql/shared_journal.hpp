@@ -21,7 +21,7 @@ class SharedJournal {
   ///
   /// Errors: std::runtime_error, whose text says what to do, when the database cannot be used.
   /// Blocks: until that is known.
-  SharedJournal(const std::string& target, JournalBounds bounds,
+  SharedJournal(const std::string& target, std::chrono::milliseconds finished_age,
                 std::function<void(const std::vector<JobId>&)> on_lost,
                 std::function<void()> on_hint);
   /// Blocks: until the database has all that was asked for, or for some seconds without that.

@@ -242,6 +242,8 @@ BEGIN
   IF it.state IS DISTINCT FROM 5 THEN
     RETURN again AND coalesce(it.state = 0, false);
   END IF;
+  PERFORM FROM day WHERE day = it.day FOR SHARE;  -- see `last_end_of`
+  UPDATE day SET last_end = NULL WHERE day = it.day AND last_end IS NOT NULL;
   UPDATE job SET state = 0, ended_at = NULL WHERE day = it.day AND place = it.place;
   DELETE FROM dead WHERE client = it.client AND place = it.place;
   INSERT INTO open(place, day, lane, turn, may_start, max_attempts, attempt, forgiven)

@@ -1,46 +1,52 @@
 -- What is not kept any longer.
 
--- Drops a day of which all jobs have ended; whether it did. For a moment that takes the table of jobs from everybody
--- else. Whoever reads jobs for long would hold that up, and all others behind it, so it gives up after another moment,
--- and a later call tries again.
+-- Drops a day with all its jobs; whether it did. That takes the table of jobs from everybody else until the transaction
+-- ends. Whoever reads jobs for long (a backup) would hold it up, and all others behind it, so it gives up soon.
 CREATE OR REPLACE FUNCTION drop_day(old_day date) RETURNS boolean LANGUAGE plpgsql SET lock_timeout = '50ms' AS $$
-DECLARE
-  its_name text := 'job_' || to_char(old_day, 'YYYYMMDD');
 BEGIN
-  IF EXISTS (SELECT FROM open WHERE day = old_day) THEN
-    RETURN false;
-  END IF;
-  LOCK TABLE ONLY job;  -- in the order in which others take them
-  EXECUTE format('LOCK TABLE %I', its_name);
-  IF EXISTS (SELECT FROM open WHERE day = old_day) THEN  -- somebody has queued a dead job again meanwhile
-    RETURN false;
-  END IF;
-  EXECUTE format('DROP TABLE %I', its_name);
-  DELETE FROM day WHERE day = old_day;
   DELETE FROM dead WHERE day = old_day;
+  EXECUTE format('DROP TABLE IF EXISTS %I', 'job_' || to_char(old_day, 'YYYYMMDD'));
+  DELETE FROM day WHERE day = old_day;
   RETURN true;
-EXCEPTION WHEN lock_not_available OR undefined_table THEN  -- another server may have dropped it
+EXCEPTION WHEN lock_not_available THEN
   RETURN false;
 END $$;
 
--- Forgets keys whose time is over, a part of them, and the oldest days with all their jobs: those that were over
--- `age` milliseconds ago, and as many more as it takes for all days to have no more than `most_bytes`. But each is kept for
--- a day after its end, as keys may name its jobs as long. A day with a job that has not ended stays, and so do later
--- ones, as to look for it reads all that has not ended.
-CREATE OR REPLACE FUNCTION forget_old(age bigint, most_bytes bigint, most_keys int, clock timestamptz)
-RETURNS void LANGUAGE plpgsql AS $$
+-- When the last job of a day has ended; null while one has not. Who has the day's row asks for it: to queue a dead job
+-- again waits for that.
+CREATE OR REPLACE FUNCTION last_end_of(old day) RETURNS timestamptz LANGUAGE plpgsql AS $$
+DECLARE
+  its_name text := 'job_' || to_char(old.day, 'YYYYMMDD');
+  found timestamptz := old.last_end;
+BEGIN
+  IF EXISTS (SELECT FROM open WHERE day = old.day) THEN
+    RETURN NULL;
+  END IF;
+  IF found IS NULL AND to_regclass(its_name) IS NOT NULL THEN
+    EXECUTE format('SELECT max(ended_at) FROM %I', its_name) INTO found;
+  END IF;
+  found := coalesce(found, '-infinity');  -- all its jobs have been deleted
+  UPDATE day SET last_end = found WHERE day = old.day;
+  RETURN found;
+END $$;
+
+-- Forgets keys whose time is over, a part of them, and one day whose last job has ended more than `age` milliseconds
+-- ago, and more than a day, as keys name jobs for that long. Each day is looked at every ten minutes at the most, and by
+-- one server: that reads all unfinished jobs, and once all jobs of the day. It is to be alone in its transaction.
+CREATE OR REPLACE FUNCTION forget_old(age bigint, most_keys int, clock timestamptz) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
   now timestamptz := coalesce(clock, clock_timestamp());
-  old record;
+  border timestamptz := now - greatest(age * interval '1 ms', interval '1 day');
+  old day;
 BEGIN
   DELETE FROM idempotency WHERE (client, key) IN (
     SELECT client, key FROM idempotency WHERE until <= now ORDER BY until LIMIT most_keys FOR UPDATE SKIP LOCKED);
-  FOR old IN
-    SELECT day, sum(pg_total_relation_size(to_regclass('job_' || to_char(day, 'YYYYMMDD')))) OVER (ORDER BY day DESC) AS bytes
-    FROM day WHERE EXISTS (SELECT FROM day d WHERE d.day < utc_day(now) - 1) ORDER BY day
-  LOOP
-    EXIT WHEN old.day >= utc_day(now) - 1;
-    EXIT WHEN old.bytes <= most_bytes AND old.day >= utc_day(now - age * interval '1 ms');
-    EXIT WHEN NOT drop_day(old.day);
-  END LOOP;
+  SELECT * INTO old FROM day WHERE day < utc_day(border) AND (tried_at IS NULL OR tried_at <= now - interval '10 minutes')
+  ORDER BY day LIMIT 1 FOR UPDATE SKIP LOCKED;
+  IF FOUND THEN
+    UPDATE day SET tried_at = now WHERE day = old.day;
+    IF last_end_of(old) <= border THEN
+      PERFORM drop_day(old.day);
+    END IF;
+  END IF;
 END $$;

@@ -5,7 +5,7 @@ CREATE OR REPLACE FUNCTION make_day(new_day date) RETURNS void LANGUAGE plpgsql 
 DECLARE
   its_name text := 'job_' || to_char(new_day, 'YYYYMMDD');
 BEGIN
-  INSERT INTO day VALUES (new_day) ON CONFLICT DO NOTHING;
+  INSERT INTO day(day) VALUES (new_day) ON CONFLICT DO NOTHING;
   IF FOUND THEN
     EXECUTE format('CREATE TABLE %I (LIKE job INCLUDING DEFAULTS INCLUDING STORAGE) WITH (fillfactor = 70)', its_name);
     EXECUTE format('ALTER TABLE job ATTACH PARTITION %I FOR VALUES IN (%L)', its_name, new_day);

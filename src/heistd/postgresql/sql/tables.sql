@@ -48,7 +48,9 @@ CREATE UNIQUE INDEX job_id ON job(id, day);
 CREATE INDEX job_of_client ON job(client, place);
 CREATE INDEX job_follower ON job(predecessor) WHERE predecessor IS NOT NULL;
 
-CREATE TABLE day(day date PRIMARY KEY);  -- those that `job` has a part for
+-- Those that `job` has a part for. `last_end` is null while a job has not ended, and until it is looked for; `tried_at`
+-- is when that was.
+CREATE TABLE day(day date PRIMARY KEY, last_end timestamptz, tried_at timestamptz);
 
 -- Dead jobs once more, so that they are found among all the others.
 CREATE TABLE dead(client bytea NOT NULL, place bigint NOT NULL, day date NOT NULL, PRIMARY KEY (client, place));

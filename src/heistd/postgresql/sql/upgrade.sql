@@ -9,5 +9,7 @@ BEGIN
 END $$;
 DROP VIEW stored;
 
+ALTER TABLE day ADD COLUMN IF NOT EXISTS last_end timestamptz, ADD COLUMN IF NOT EXISTS tried_at timestamptz;
+
 -- Servers of that version that still run lose their sessions, and `begin_session` gives them no others.
 UPDATE node SET session = session + 1;
