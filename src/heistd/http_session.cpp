@@ -303,8 +303,9 @@ asio::awaitable<bool> HttpSession::send_all(Unsent& unsent) {
   co_return is_sent;
 }
 
-/// The same where more may follow. Mostly the system takes all at once, which needs neither a
-/// deadline nor an event. Else it takes a piece at a time, as the socket's buffer is small.
+/// Sends this much of a reply, of which more may follow. Mostly the system takes all at once, which
+/// needs neither a deadline nor an event. Else it takes a piece at a time, as the socket's buffer
+/// is small.
 asio::awaitable<bool> HttpSession::send_some(Unsent& unsent) {
   Error error;
   const auto at_once = wire_.write_some(unsent, error);

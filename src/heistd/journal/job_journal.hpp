@@ -203,7 +203,7 @@ class JobJournal {
     static constexpr AcceptanceOrder last_order = std::numeric_limits<std::int64_t>::max();
   };
   /// The finished jobs of a client that have ended before that, the latest first, `most` of them
-  /// at the most.   Cost: a step for each that is given.
+  /// at the most.   Cost: a step for each that is given, and for each that ended at that same time.
   [[nodiscard]] virtual Answer<std::vector<StoredJob>> load_ended(std::string client,
                                                                   EndPlace before,
                                                                   std::size_t most) = 0;

@@ -103,12 +103,14 @@ constexpr std::array upgrades = {
   PRAGMA user_version = 7;
 )sql",
     // For a start, which loads the newest finished jobs of each client, and so that the oldest dead
-    // job is found, and the oldest one of the others.
+    // job is found, and the oldest one of the others. By the last index the bytes of dead jobs are
+    // added up, after each transaction that was rolled back.
     R"sql(
   BEGIN;
   DROP INDEX job_finished;
   CREATE INDEX job_finished ON job((state = 5), ended_at, seq, kept) WHERE ended_at NOTNULL;
   CREATE INDEX job_ended ON job(client, ended_at, seq) WHERE ended_at NOTNULL;
+  CREATE INDEX job_dead_bytes ON job(kept) WHERE state = 5;
   PRAGMA user_version = 8;
   COMMIT;
 )sql"};

@@ -41,7 +41,8 @@ SqliteWrites::SqliteWrites(SqliteDatabase& database, JournalBounds bounds, Runni
       followers_(database, "SELECT id FROM job WHERE follows = ? ORDER BY seq"),
       left_running_(database, "SELECT id FROM job WHERE ended_at ISNULL AND state = 1"),
       sum_finished_(database, "SELECT coalesce(sum(kept), 0) FROM job WHERE ended_at NOTNULL"),
-      sum_dead_(database, "SELECT coalesce(sum(kept), 0) FROM job WHERE state = 5"),
+      sum_dead_(database,
+                "SELECT coalesce(sum(kept), 0) FROM job INDEXED BY job_dead_bytes WHERE state = 5"),
       oldest_finished_(database,
                        "SELECT seq, kept, ended_at FROM job INDEXED BY job_finished "
                        "WHERE ended_at NOTNULL AND (state = 5) = ? "

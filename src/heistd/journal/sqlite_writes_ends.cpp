@@ -212,7 +212,7 @@ std::optional<SqliteWrites::Finished> SqliteWrites::first(SqliteStatement& state
   return job;
 }
 
-/// Of all finished jobs.
+/// Whether no finished job, dead or not, has ended later.
 bool SqliteWrites::is_newest(const Finished& job) {
   if (!job.is_last) return false;
   const auto other = first(newest_finished_, !job.is_dead);

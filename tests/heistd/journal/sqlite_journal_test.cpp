@@ -183,7 +183,7 @@ TEST_F(SqliteJournalTest, open_when_the_first_version_has_made_it_then_its_jobs_
       "ALTER TABLE job DROP COLUMN follows; ALTER TABLE job DROP COLUMN predecessor; "
       "ALTER TABLE job DROP COLUMN request_id; "
       "DROP INDEX job_unfinished; DROP INDEX job_of_signal; DROP INDEX job_finished; "
-      "DROP INDEX job_ended; "
+      "DROP INDEX job_ended; DROP INDEX job_dead_bytes; "
       "CREATE INDEX job_unfinished ON job(seq) WHERE state < 2; "
       "CREATE INDEX job_running ON job(seq) WHERE state = 1; "
       "CREATE INDEX job_of_signal ON job(client, signal) WHERE signal IS NOT NULL AND state < 2; "
