@@ -62,11 +62,14 @@ void JobService::expire_waiting(Client& client, const JobId& id) {
   abort_waiting(client, id);
 }
 
-/// Of those that wait for their time: a batch gets its turns, or expires. The timer of the next
-/// time, which may be over, brings the rest.
+/// Of those that wait for their time: a batch gets its turns, and another one expires. The timer of
+/// the next time, which may be over, brings the rest.
 void JobService::wake_some(Client& client) {
-  auto left = jobs_at_a_time;
-  while (const auto late = client.waiting.wake(Clock::now(), left)) {
+  const auto now = Clock::now();
+  client.waiting.wake_some(now);
+  for (auto left = jobs_at_a_time; left > 0; --left) {
+    const auto late = client.waiting.expired(now);
+    if (!late) return;
     expire_waiting(client, *late);
     --left;
   }
