@@ -4,6 +4,7 @@
 #include <heist/error.hpp>
 #include <heistd/job_service.hpp>
 #include <heistd/job_summary.hpp>
+#include <new>
 #include <string>
 #include <utility>
 
@@ -11,6 +12,9 @@ namespace heistd {
 namespace {
 
 namespace asio = boost::asio;
+
+/// How long it takes to try again what there was no memory for.
+constexpr std::chrono::seconds pause_without_memory{1};
 
 constexpr std::string_view expired_code = "expired";
 constexpr std::string_view expired = "the job did not start within its ttl";
@@ -37,6 +41,11 @@ void JobService::set_timer(Client& client, Job& job, Clock::time_point time,
                            void (JobService::*then)(Client&, Job&)) {
   auto& mine = *job.unfinished;
   mine.timer = std::make_unique<asio::steady_timer>(network_, time);
+  wait_for_timer(client, job, then);
+}
+
+void JobService::wait_for_timer(Client& client, Job& job, void (JobService::*then)(Client&, Job&)) {
+  auto& mine = *job.unfinished;
   mine.timer->async_wait(
       [this, &client, id = job.id, run = mine.run, then](const boost::system::error_code& error) {
         const auto waits = error ? nullptr : find_run(client, id, run);
@@ -49,6 +58,17 @@ void JobService::expire(Client& client, Job& job) {
   hear_of_first_start(client, job);
   if (job.has_started()) return;
   give_up(client, job, expired, JobFailure(std::string(expired_code), std::string(expired)));
+}
+
+/// By its timer, which comes once more when there was no memory for that.
+void JobService::expire_posted(Client& client, Job& job) {
+  try {
+    expire(client, job);
+  } catch (const std::bad_alloc&) {
+    if (job.finished()) throw;
+    job.unfinished->timer->expires_after(pause_without_memory);
+    wait_for_timer(client, job, &JobService::expire_posted);
+  }
 }
 
 /// The same of a job that waits for its turn.
@@ -71,7 +91,6 @@ void JobService::wake_some(Client& client) {
     const auto late = client.waiting.expired(now);
     if (!late) return;
     expire_waiting(client, *late);
-    --left;
   }
 }
 
