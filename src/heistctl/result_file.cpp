@@ -18,6 +18,12 @@ namespace {
                                      "; the server still has it ('heistctl result')");
 }
 
+[[noreturn]] void fail_to_sync(const std::string& path) {
+  throw Failure(ExitCode::local,
+                "the result is in " + path + ", but a loss of power may take it: its folder: " +
+                    last_error() + "; the server still has it ('heistctl result')");
+}
+
 /// What open() would give a new file: mkostemp() gives its file to its owner only.
 mode_t usual_mode() noexcept {
   const auto mask = umask(0);
@@ -31,7 +37,8 @@ bool sync_folder_of(const std::string& path) {
   const auto folder = std::filesystem::path(path).parent_path();
   const Descriptor opened(
       open(folder.empty() ? "." : folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  return !opened.is_open() || fsync(opened.number()) == 0 || errno == EINVAL;
+  if (!opened.is_open()) return errno == EACCES;
+  return fsync(opened.number()) == 0 || errno == EINVAL;
 }
 
 bool is_text(std::string_view content_type) noexcept {
@@ -68,9 +75,10 @@ void ResultFile::write(std::string_view piece) {
 
 void ResultFile::end() {
   const bool is_kept = fchmod(file_.number(), usual_mode()) == 0 && fsync(file_.number()) == 0 &&
-                       rename(temporary_path_.c_str(), path_.c_str()) == 0 && sync_folder_of(path_);
+                       rename(temporary_path_.c_str(), path_.c_str()) == 0;
   if (!is_kept) fail_to_save(path_);
   file_ = Descriptor();
+  if (!sync_folder_of(path_)) fail_to_sync(path_);
 }
 
 void ResultOutput::begin(std::string_view content_type) {

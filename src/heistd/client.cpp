@@ -54,7 +54,7 @@ std::array<Depth, 3> Client::depths() const {
 
 void Client::set_limits(const ClientLimits& limits) noexcept {
   limits_ = limits;
-  rate_.set(limits);
+  rate_.set(limits, TokenBucket::TimePoint::clock::now());
   run_places.set_most(limits.running);
 }
 
@@ -132,13 +132,18 @@ void ClientTable::renew(const std::vector<ClientSpec>& specs) {
     }
     by_token.emplace(hash_of(spec.token), known);
   }
-  if (anonymous_ != nullptr) anonymous_->set_limits({});
+  ClientLimits of_anonymous;
   for (const auto& spec : specs) {
     auto* const client = find(spec.name);
     if (client == nullptr) continue;  // nobody may come without a token
-    if (client != anonymous_) client->ceiling = spec.ceiling;
-    client->set_limits(spec.limits);
+    if (client == anonymous_) {
+      of_anonymous = spec.limits;
+    } else {
+      client->ceiling = spec.ceiling;
+      client->set_limits(spec.limits);
+    }
   }
+  if (anonymous_ != nullptr) anonymous_->set_limits(of_anonymous);
   by_token_ = std::move(by_token);
 }
 

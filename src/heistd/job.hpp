@@ -85,8 +85,10 @@ class Job {
     std::optional<JobsAhead::Held> held;      ///< the same, from when it may not start now
     std::shared_ptr<JobRun> held_run;         ///< of one that is held: posted again, it starts
     std::function<void()> held_start;         ///< or what has it ask for its start once more
-    bool is_told = false;      ///< the end of the latest attempt is known, and the journal is told
-    bool is_given_up = false;  ///< it is aborted, and the journal is told; it starts no more
+    /// What the latest run says of its end does not count any more: the journal is told of another
+    /// one, or of that.
+    bool is_told = false;
+    bool is_given_up = false;  ///< its abort is on its way to the journal; it starts no more
     heist::TaskController controller;  ///< of this job alone
     /// For the job to expire, and once it runs for its timeout.
     std::unique_ptr<boost::asio::steady_timer> timer;

@@ -265,7 +265,19 @@ void JobKeeper::reread(const JobId& id, Retold retold) {
 
 void JobKeeper::abort(const JobId& id, StoredError why, Retold retold) {
   auto abort = [this, id, why = std::move(why)] { return journal_.abort(id, why); };
-  std::make_shared<Rereading>(*this, network_, id, std::move(abort), told(std::move(retold)))->go();
+  Retried counted;
+  if (retold) {
+    counted = [this, retold = std::move(retold)](const std::optional<StoredJob>& job,
+                                                 JobJournal::Effect /*effect*/) {
+      retold(job);
+      --under_way_;
+    };
+  }
+  const bool counts = counted != nullptr;
+  const auto rereading =
+      std::make_shared<Rereading>(*this, network_, id, std::move(abort), std::move(counted));
+  if (counts) ++under_way_;
+  rereading->go();
 }
 
 void JobKeeper::release(const JobId& id, Attempt attempt, Released released) {

@@ -103,7 +103,8 @@ class JobKeeper {
   /// Answers of the journal that were errors, those among them after which it is asked again.
   [[nodiscard]] const JournalFailures& failures() const noexcept { return failures_; }
 
-  /// Jobs that are being opened, and ends whose answers are still to come.
+  /// Jobs that are being opened, and ends whose answers are still to come; of aborts, those of
+  /// which somebody is told.
   [[nodiscard]] std::size_t under_way() const noexcept { return under_way_; }
 
   /// The job was aborted; `retold` is as of reread(), or empty.   Errors: std::bad_alloc.

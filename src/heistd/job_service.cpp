@@ -239,7 +239,7 @@ void JobService::take_back(Client& client, Job& job) {
 void JobService::post(Client& client, Job& job, const JobRequest& request, Blocks body,
                       Budget::Ticket ticket, std::shared_ptr<AtOnce> at_once) {
   auto& mine = *job.unfinished;
-  if (job.expires_at) set_timer(client, job, *job.expires_at, &JobService::expire);
+  if (job.expires_at) set_timer(client, job, *job.expires_at, &JobService::expire_posted);
   const auto signal = mine.controller.signal();
   JobStart start{job.kind.label, nullptr,        std::move(ticket),  signal,
                  job.group,      request.delay,  job.runnable_at,    job.progress,
@@ -298,10 +298,8 @@ void JobService::give_up(Client& client, Job& job, std::string_view reason,
                          std::optional<JobFailure> why) {
   if (job.finished() || job.unfinished->is_given_up) return;
   hear_of_first_start(client, job);
-  if (keeper_ == nullptr) {
-    job.unfinished->controller.abort();
-    return finish_aborted(client, job, reason, std::move(why));
-  }
+  job.unfinished->controller.abort();
+  if (keeper_ == nullptr) return finish_aborted(client, job, reason, std::move(why));
   const auto said = why ? StoredError{why->code(), why->what()} : aborted_because(reason);
   keeper_->abort(job.id, said,
                  [this, &client, id = job.id, reason, why](const std::optional<StoredJob>& stored) {
@@ -315,7 +313,6 @@ void JobService::give_up(Client& client, Job& job, std::string_view reason,
 void JobService::leave_agents(Client& client, Job& job) {
   auto& mine = *job.unfinished;
   mine.is_given_up = true;
-  mine.controller.abort();
   if (!std::exchange(mine.is_told, true)) ++mine.run;
   if (mine.place_in_held) client.held.erase(*std::exchange(mine.place_in_held, std::nullopt));
   mine.held_run.reset();
@@ -323,11 +320,13 @@ void JobService::leave_agents(Client& client, Job& job) {
   mine.asking.reset();
   mine.held.reset();
   mine.posted.reset();
+  mine.run_place.reset();
   client.waiting.remove(job.id);
   post_waiting(client);
 }
 
-/// Of one that the journal has ended otherwise before, the network hears by another way.
+/// One that the journal has ended otherwise before is finished by the answer to what has ended it:
+/// its result, its last failure, or a deletion.
 ///
 /// Errors: std::bad_alloc, after which it may be called again.
 void JobService::on_given_up(Client& client, const JobId& id,

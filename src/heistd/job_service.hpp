@@ -388,7 +388,9 @@ class JobService {
   }
   void set_timer(Client& client, Job& job, Clock::time_point time,
                  void (JobService::*then)(Client&, Job&));
+  void wait_for_timer(Client& client, Job& job, void (JobService::*then)(Client&, Job&));
   void expire(Client& client, Job& job);
+  void expire_posted(Client& client, Job& job);
   void expire_waiting(Client& client, const JobId& id);
   void wake_some(Client& client);
   void leave_agents(Client& client, Job& job);

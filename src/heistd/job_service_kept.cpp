@@ -379,6 +379,7 @@ void JobService::start_anew(Client& client, Job& job, const std::optional<Stored
     try_again(client, job, later);
   } else if (stored && stored->state == StoredState::running) {
     job.attempts.latest = stored->attempt;
+    job.unfinished->is_told = true;
     const auto why = out_of_memory();
     tell_retry(client, job, JobFailure(why.code, why.message), {});
   } else {

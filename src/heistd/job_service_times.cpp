@@ -4,6 +4,7 @@
 #include <heist/error.hpp>
 #include <heistd/job_service.hpp>
 #include <heistd/job_summary.hpp>
+#include <new>
 #include <string>
 #include <utility>
 
@@ -11,6 +12,9 @@ namespace heistd {
 namespace {
 
 namespace asio = boost::asio;
+
+/// How long it takes to try again what there was no memory for.
+constexpr std::chrono::seconds pause_without_memory{1};
 
 constexpr std::string_view expired_code = "expired";
 constexpr std::string_view expired = "the job did not start within its ttl";
@@ -37,6 +41,11 @@ void JobService::set_timer(Client& client, Job& job, Clock::time_point time,
                            void (JobService::*then)(Client&, Job&)) {
   auto& mine = *job.unfinished;
   mine.timer = std::make_unique<asio::steady_timer>(network_, time);
+  wait_for_timer(client, job, then);
+}
+
+void JobService::wait_for_timer(Client& client, Job& job, void (JobService::*then)(Client&, Job&)) {
+  auto& mine = *job.unfinished;
   mine.timer->async_wait(
       [this, &client, id = job.id, run = mine.run, then](const boost::system::error_code& error) {
         const auto waits = error ? nullptr : find_run(client, id, run);
@@ -51,6 +60,17 @@ void JobService::expire(Client& client, Job& job) {
   give_up(client, job, expired, JobFailure(std::string(expired_code), std::string(expired)));
 }
 
+/// By its timer, which comes once more when there was no memory for that.
+void JobService::expire_posted(Client& client, Job& job) {
+  try {
+    expire(client, job);
+  } catch (const std::bad_alloc&) {
+    if (job.finished()) throw;
+    job.unfinished->timer->expires_after(pause_without_memory);
+    wait_for_timer(client, job, &JobService::expire_posted);
+  }
+}
+
 /// The same of a job that waits for its turn.
 void JobService::expire_waiting(Client& client, const JobId& id) {
   if (const auto job = client.jobs.find(id)) return expire(client, *job);
@@ -62,13 +82,15 @@ void JobService::expire_waiting(Client& client, const JobId& id) {
   abort_waiting(client, id);
 }
 
-/// Of those that wait for their time: a batch gets its turns, or expires. The timer of the next
-/// time, which may be over, brings the rest.
+/// Of those that wait for their time: a batch gets its turns, and another one expires. The timer of
+/// the next time, which may be over, brings the rest.
 void JobService::wake_some(Client& client) {
-  auto left = jobs_at_a_time;
-  while (const auto late = client.waiting.wake(Clock::now(), left)) {
+  const auto now = Clock::now();
+  client.waiting.wake_some(now);
+  for (auto left = jobs_at_a_time; left > 0; --left) {
+    const auto late = client.waiting.expired(now);
+    if (!late) return;
     expire_waiting(client, *late);
-    --left;
   }
 }
 

@@ -307,7 +307,7 @@ void JobService::move_waiting(Client& client, const JobId& id, heist::TaskPriori
 
 /// Calls post_waiting() when the first delay is over.   Errors: std::bad_alloc.
 void JobService::wake_later(Client& client) {
-  const auto next = client.waiting.next_wake();
+  const auto next = client.waiting.next_time();
   if (next) wake_at(client, *next);
 }
 

@@ -4,11 +4,18 @@
 #include <heistd/run_places.hpp>
 
 namespace heistd {
+namespace {
+
+bool may_run(const std::shared_ptr<Job>& job) noexcept {
+  return job && !job->finished() && !job->unfinished->is_given_up;
+}
+
+}  // namespace
 
 bool RunPlaces::ask(const std::shared_ptr<Job>& job, Start start) {
   waiting_.push_back({job, std::move(start)});
   start_some();
-  return job->finished() || job->unfinished->run_place.has_value();
+  return !may_run(job) || job->unfinished->run_place.has_value();
 }
 
 void RunPlaces::take(Job& job) const { job.unfinished->run_place.emplace(taken_); }
@@ -18,7 +25,7 @@ void RunPlaces::take(Job& job) const { job.unfinished->run_place.emplace(taken_)
 void RunPlaces::start_some() noexcept {
   const auto urgency = [](const Waiting& waits) {
     const auto job = waits.job.lock();
-    return job && !job->finished() ? static_cast<int>(job->priority()) : -1;
+    return may_run(job) ? static_cast<int>(job->priority()) : -1;
   };
   if (std::exchange(is_starting_, true)) return;
   waiting_.remove_if([&](const Waiting& waits) { return urgency(waits) < 0; });
@@ -27,7 +34,7 @@ void RunPlaces::start_some() noexcept {
     const auto job = first->job.lock();
     const auto start = std::move(first->start);
     waiting_.erase(first);
-    if (!job || job->finished()) continue;  // a start has ended it
+    if (!may_run(job)) continue;  // a start has ended it
     job->unfinished->run_place.emplace(taken_);
     try {
       start();
@@ -41,7 +48,7 @@ void RunPlaces::start_some() noexcept {
 std::size_t RunPlaces::waiting(heist::TaskPriority least) const noexcept {
   return static_cast<std::size_t>(std::ranges::count_if(waiting_, [least](const Waiting& waits) {
     const auto job = waits.job.lock();
-    return job && !job->finished() && job->priority() >= least;
+    return may_run(job) && job->priority() >= least;
   }));
 }
 

@@ -37,7 +37,7 @@ class RunPlaces {
   void set_most(std::size_t most) noexcept { most_ = most; }
 
   /// Gives the job its place and calls `start`, at once or when start_some() finds that it can. It
-  /// is not called for a job that has ended before. False: it has to wait.
+  /// is not called for a job that has ended before, or was given up. False: it has to wait.
   ///
   /// Errors: std::bad_alloc.
   bool ask(const std::shared_ptr<Job>& job, Start start);

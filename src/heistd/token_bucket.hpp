@@ -14,12 +14,18 @@ namespace heistd {
 class TokenBucket {
  public:
   using TimePoint = std::chrono::steady_clock::time_point;
+  /// How much longer one has to wait at the most because of a debt. The rest is forgiven.
+  static constexpr std::chrono::hours longest_debt{1};
 
-  /// The time that a full bucket needed so far stays as it is.
-  void set(const ClientLimits& limits) noexcept {
-    interval_ = limits.rate > 0 ? std::chrono::nanoseconds(limits.per) / limits.rate
-                                : std::chrono::nanoseconds{};
-    ahead_ = limits.rate > 0 ? interval_ * (limits.most_at_once() - 1) : interval_;
+  /// As many are missing as before, and they come back as fast as the new rate says; without a rate
+  /// none is missing.
+  void set(const ClientLimits& limits, TimePoint now) noexcept {
+    const auto missing = this->missing(now);
+    const bool has_rate = limits.rate > 0;
+    interval_ = has_rate ? std::chrono::nanoseconds(limits.per) / limits.rate : Time{};
+    ahead_ = has_rate ? interval_ * (limits.most_at_once() - 1) : Time{};
+    const auto full_in = std::min<RoughTime>(missing * RoughTime(interval_), longest_until_full());
+    full_at_ = now + std::chrono::duration_cast<Time>(full_in);
   }
 
   /// Takes one; or says how long it takes until there is one.
@@ -32,15 +38,24 @@ class TokenBucket {
   /// Takes one that need not be there yet: later ones wait for it.
   void owe(TimePoint now) noexcept {
     if (interval_.count() == 0) return;
-    full_at_ = std::min(std::max(full_at_, now) + interval_, now + longest_debt);
+    full_at_ = std::min(std::max(full_at_, now) + interval_, now + longest_until_full());
   }
 
  private:
-  /// Of times in nanoseconds, so that none overflows.
-  static constexpr std::chrono::years longest_debt{100};
+  using Time = std::chrono::nanoseconds;
+  using RoughTime = std::chrono::duration<double, std::nano>;  ///< does not overflow
 
-  std::chrono::nanoseconds interval_{};  ///< zero: no limit
-  std::chrono::nanoseconds ahead_{};     ///< how much later than now the bucket may be full
+  /// How many have been taken and have not come back.
+  [[nodiscard]] double missing(TimePoint now) const noexcept {
+    if (interval_.count() == 0 || full_at_ <= now) return 0;
+    return RoughTime(full_at_ - now) / RoughTime(interval_);
+  }
+  [[nodiscard]] Time longest_until_full() const noexcept {
+    return ahead_ + interval_ + longest_debt;
+  }
+
+  Time interval_{};  ///< in which one comes back; zero: no limit
+  Time ahead_{};     ///< how much later than now the bucket may be full when there is one in it
   TimePoint full_at_;
 };
 

@@ -43,7 +43,7 @@ bool Turns::must_wait(const Client& client, const JobLine& line) const noexcept 
   const auto lane = lane_of(line);
   if (line.is_paused() || posted(lane) >= places(lane)) return true;
   if (!client.may_start(lane.priority)) return true;
-  if (client.waiting.any_due(WaitingJobs::TimePoint::clock::now())) return true;
+  if (client.waiting.any_due(lane.priority, WaitingJobs::TimePoint::clock::now())) return true;
   return std::ranges::any_of(client.waiting.lines(), [&lane](const auto& entry) {
     const auto& other = *entry.second;
     return (has_turns(other) || other.ahead.any_held()) && lane_of(other) == lane &&

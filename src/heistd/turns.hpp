@@ -49,7 +49,8 @@ class Turns {
   [[nodiscard]] Client* find(std::string_view name) const noexcept;
 
   /// Whether a job of this line is to wait for a turn: others of the client do so before it, or are
-  /// to be posted again after a pause, or enough are posted, or enough of the client run.
+  /// to be woken as their delay is over, or are to be posted again after a pause, or enough are
+  /// posted, or enough of the client run.
   [[nodiscard]] bool must_wait(const Client& client, const JobLine& line) const noexcept;
   /// Whether a pause has held back jobs of the same lane that were posted before it ended.
   [[nodiscard]] static bool were_held(const Client& client, const Job& job) noexcept;

@@ -61,8 +61,9 @@ JobId text_of(const WaitingJob::Id& id) {
 }
 
 WaitingJobs::~WaitingJobs() {
-  timed_.clear();
+  expiring_.clear();
   for (const auto& [key, line] : lines_) {  // which jobs that run may still have
+    line->delayed.clear();
     line->jobs.clear();
     line->being_read.clear();
     line->others.clear();
@@ -112,7 +113,8 @@ void WaitingJobs::add(const JobId& id, const std::shared_ptr<JobLine>& line, Tim
       throw;
     }
     job.state = WaitingJob::State::following;
-  } else if (const auto now = TimePoint::clock::now(); times.runnable_at <= now && !any_due(now)) {
+  } else if (const auto now = TimePoint::clock::now();
+             times.runnable_at <= now && !any_due(line->priority(), now)) {
     job.state = WaitingJob::State::in_line;
     job.turn = ++last_turn_;
   }
@@ -130,7 +132,7 @@ void WaitingJobs::release(const JobId& id) noexcept {
   budget_->leave(bytes_of(*job), 0);
   count_out(*job);
   if (job->runnable_at <= now) job->runnable_at = now;
-  if (job->runnable_at > now || any_due(now)) {
+  if (job->runnable_at > now || any_due(job->line->priority(), now)) {
     set_state(*job, WaitingJob::State::delayed);
   } else {
     job->turn = ++last_turn_;
@@ -181,7 +183,11 @@ void WaitingJobs::erase(Jobs::iterator found) noexcept {
 /// Gives the job its places in its line and among those with times.
 void WaitingJobs::link(WaitingJob& job) noexcept {
   const bool is_taken = job.state == WaitingJob::State::taken;
-  if (!is_taken && job.next_time() != TimePoint::max()) timed_.insert(job);
+  if (job.state == WaitingJob::State::delayed) {
+    job.line->delayed.insert(job);
+  } else if (!is_taken && job.expires_at != TimePoint::max()) {
+    expiring_.insert(job);
+  }
   if (is_taken) ++job.line->posted;
   auto& jobs = list_of(job);
   if (job.state != WaitingJob::State::in_line) return jobs.push_back(job);
@@ -189,7 +195,11 @@ void WaitingJobs::link(WaitingJob& job) noexcept {
 }
 
 void WaitingJobs::unlink(WaitingJob& job) noexcept {
-  if (job.time_place.is_linked()) timed_.erase(Timed::s_iterator_to(job));
+  if (job.state == WaitingJob::State::delayed) {
+    job.line->delayed.erase(job.line->delayed.iterator_to(job));
+  } else if (job.time_place.is_linked()) {
+    expiring_.erase(expiring_.iterator_to(job));
+  }
   if (job.state == WaitingJob::State::taken) --job.line->posted;
   list_of(job).erase(JobLine::Jobs::s_iterator_to(job));
 }
@@ -242,21 +252,51 @@ void WaitingJobs::put_back(const JobId& id) noexcept {
   if (job != nullptr) set_state(*job, WaitingJob::State::in_line);
 }
 
-std::optional<WaitingJobs::TimePoint> WaitingJobs::next_wake() const noexcept {
-  if (timed_.empty()) return std::nullopt;
-  return timed_.begin()->next_time();
+std::optional<WaitingJobs::TimePoint> WaitingJobs::next_time() const noexcept {
+  auto next = expiring_.empty() ? TimePoint::max() : expiring_.begin()->expires_at;
+  for (const auto& [key, line] : lines_) {
+    if (!line->delayed.empty()) next = std::min(next, line->delayed.begin()->runnable_at);
+  }
+  return next == TimePoint::max() ? std::nullopt : std::optional(next);
 }
 
-std::optional<JobId> WaitingJobs::wake(TimePoint now, std::size_t& left) {
-  for (; left > 0 && any_due(now); --left) {
-    auto& job = *timed_.begin();
-    if (job.state != WaitingJob::State::delayed) return text_of(job.id);
-    count_out(job);
-    job.turn = ++last_turn_;
-    set_state(job, WaitingJob::State::in_line);
-    count_in(job);
+bool WaitingJobs::any_due(heist::TaskPriority priority, TimePoint now) const noexcept {
+  return std::ranges::any_of(lines_, [priority, now](const auto& entry) {
+    return entry.second->any_due(now) && entry.second->priority() == priority;
+  });
+}
+
+void WaitingJobs::wake_some(TimePoint now) noexcept {
+  for (auto left = jobs_at_a_time; left > 0; --left) {
+    auto* const line = first_due(now);
+    if (line == nullptr) return;
+    wake(*line->delayed.begin());
   }
-  return std::nullopt;
+}
+
+/// Null when there is none.
+JobLine* WaitingJobs::first_due(TimePoint now) const noexcept {
+  const auto is_before = [](const JobLine& one, const JobLine& other) {
+    if (one.priority() != other.priority()) return one.priority() > other.priority();
+    return one.delayed.begin()->runnable_at < other.delayed.begin()->runnable_at;
+  };
+  JobLine* first = nullptr;
+  for (const auto& [key, line] : lines_) {
+    if (line->any_due(now) && (first == nullptr || is_before(*line, *first))) first = line.get();
+  }
+  return first;
+}
+
+void WaitingJobs::wake(WaitingJob& job) noexcept {
+  count_out(job);
+  job.turn = ++last_turn_;
+  set_state(job, WaitingJob::State::in_line);
+  count_in(job);
+}
+
+std::optional<JobId> WaitingJobs::expired(TimePoint now) const {
+  if (expiring_.empty() || expiring_.begin()->expires_at > now) return std::nullopt;
+  return text_of(expiring_.begin()->id);
 }
 
 }  // namespace heistd

@@ -48,7 +48,7 @@ struct WaitingJob {
   std::uint64_t turn = 0;           ///< among the client's jobs in lines
   Place place = {};                 ///< in its line
   std::size_t stored_bytes = 0;     ///< of its upload, on the disk
-  TimePlace time_place = {};        ///< of one for which something comes with the time
+  TimePlace time_place = {};        ///< among its line's delayed ones, or those that may expire
   State state = State::delayed;
   bool has_job = false;  ///< a Job that is not posted yet, as somebody waits for it; it counts
 
@@ -56,11 +56,19 @@ struct WaitingJob {
   [[nodiscard]] JobCounts::TimePoint runnable_from() const noexcept {
     return state == State::following ? JobCounts::TimePoint::max() : runnable_at;
   }
-  /// When its delay is over, or it expires. Requests have it expire later than its delay.
-  [[nodiscard]] JobCounts::TimePoint next_time() const noexcept {
-    return state == State::delayed ? runnable_at : expires_at;
-  }
 };
+
+/// By what comes with the time: the end of their delay, or their expiry.
+template <JobCounts::TimePoint WaitingJob::* Time>
+struct TimeOfJob {
+  using type = JobCounts::TimePoint;
+  const type& operator()(const WaitingJob& job) const noexcept { return job.*Time; }
+};
+template <JobCounts::TimePoint WaitingJob::* Time>
+using JobsByTime = boost::intrusive::multiset<
+    WaitingJob,
+    boost::intrusive::member_hook<WaitingJob, WaitingJob::TimePlace, &WaitingJob::time_place>,
+    boost::intrusive::key_of_value<TimeOfJob<Time>>>;
 
 /// Errors: std::bad_alloc.
 [[nodiscard]] JobId text_of(const WaitingJob::Id& id);
@@ -116,8 +124,9 @@ struct JobLine : std::enable_shared_from_this<JobLine> {
   const Kind& kind;
   const std::shared_ptr<const Pause> kind_pause;  ///< of the client's
   Jobs jobs;                                      ///< by their turns
-  Jobs being_read;                                ///< taken from there, in the order of that
-  Jobs others;                                    ///< delayed ones, and those that follow others
+  Jobs being_read;  ///< taken from there, in the order in which they were
+  Jobs others;      ///< delayed ones, and those that follow others
+  JobsByTime<&WaitingJob::runnable_at> delayed;  ///< of the others, by their times
   std::size_t posted = 0;          ///< jobs that have been taken from here, and have not started
   std::size_t posted_at_once = 0;  ///< of those posted, that start at once
   JobsAhead ahead;
@@ -142,6 +151,10 @@ struct JobLine : std::enable_shared_from_this<JobLine> {
   [[nodiscard]] bool has_held() const noexcept { return ahead.any_held() && !is_held_up(); }
   [[nodiscard]] bool is_unused() const noexcept {
     return jobs.empty() && being_read.empty() && others.empty() && posted == 0 && ahead.none();
+  }
+  /// Whether the delay of one is over that has not been woken.
+  [[nodiscard]] bool any_due(JobCounts::TimePoint now) const noexcept {
+    return !delayed.empty() && delayed.begin()->runnable_at <= now;
   }
   /// When the first of those that wait here for nothing but their turn became runnable; nothing
   /// when none does.
@@ -223,19 +236,23 @@ class WaitingJobs {
   /// Undoes take().
   void put_back(const JobId& id) noexcept;
 
-  /// When the first delay is over or the first job expires; nothing when neither will be.
-  [[nodiscard]] std::optional<TimePoint> next_wake() const noexcept;
-  /// Whether it is time to call wake(). Until that has woken all, what becomes runnable comes
-  /// behind these (JRN-5).
-  [[nodiscard]] bool any_due(TimePoint now) const noexcept {
-    return !timed_.empty() && timed_.begin()->next_time() <= now;
-  }
-  /// Gives the jobs whose delay is over their places in their lines, in the order of these times,
-  /// up to the first job that has expired, which it gives. `left` is how many it may move, and then
-  /// how many more it might.
+  /// When the first delay is over or the first job expires; nothing when neither will be. Requests
+  /// have a job expire later than its delay.
+  ///
+  /// Cost: a step for each line.
+  [[nodiscard]] std::optional<TimePoint> next_time() const noexcept;
+  /// Whether jobs of this priority are to be woken. Until they are, what becomes runnable comes
+  /// behind them (JRN-5).   Cost: a step for each line.
+  [[nodiscard]] bool any_due(heist::TaskPriority priority, TimePoint now) const noexcept;
+  /// Gives a batch of the jobs whose delay is over their places in their lines: the most urgent
+  /// ones first, and of one priority those whose delay was over first.
+  ///
+  /// Cost: for each of them, a step for each line.
+  void wake_some(TimePoint now) noexcept;
+  /// A job that has expired, if there is one whose delay was over or that had none.
   ///
   /// Errors: std::bad_alloc.
-  [[nodiscard]] std::optional<JobId> wake(TimePoint now, std::size_t& left);
+  [[nodiscard]] std::optional<JobId> expired(TimePoint now) const;
 
   [[nodiscard]] std::size_t size() const noexcept { return jobs_.size(); }
   /// Those of them that have no Job yet.
@@ -255,19 +272,13 @@ class WaitingJobs {
     std::size_t operator()(const WaitingJob::Id& id) const noexcept { return id[0]; }  // random
   };
   using Jobs = std::unordered_map<WaitingJob::Id, WaitingJob, HashOfId>;
-  struct NextTime {
-    using type = TimePoint;
-    TimePoint operator()(const WaitingJob& job) const noexcept { return job.next_time(); }
-  };
-  using Timed = boost::intrusive::multiset<
-      WaitingJob,
-      boost::intrusive::member_hook<WaitingJob, WaitingJob::TimePlace, &WaitingJob::time_place>,
-      boost::intrusive::key_of_value<NextTime>>;
 
   void erase(Jobs::iterator found) noexcept;
   void link(WaitingJob& job) noexcept;
   void unlink(WaitingJob& job) noexcept;
   void set_state(WaitingJob& job, WaitingJob::State state) noexcept;
+  void wake(WaitingJob& job) noexcept;
+  [[nodiscard]] JobLine* first_due(TimePoint now) const noexcept;
 
   const std::shared_ptr<Budget> budget_;
   Jobs jobs_;
@@ -275,7 +286,8 @@ class WaitingJobs {
   Followers followers_;
   Lines lines_;
   std::size_t lines_in_use_ = 0;  ///< when unused ones were dropped the last time for a new one
-  Timed timed_;                   ///< that are delayed, or may expire, and are not being read
+  /// Those of them that are not delayed and not being read.
+  JobsByTime<&WaitingJob::expires_at> expiring_;
   std::uint64_t last_turn_ = 0;
 };
 

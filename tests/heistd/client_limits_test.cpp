@@ -50,8 +50,8 @@ TEST(ClientLimits, read_clients_when_two_lines_of_one_differ_then_says_so) {
 
 TEST(TokenBucket, take_when_the_burst_is_used_up_then_one_comes_with_each_interval) {
   TokenBucket bucket;
-  bucket.set({.rate = 10, .burst = 3});
   const TokenBucket::TimePoint start{std::chrono::hours(1)};
+  bucket.set({.rate = 10, .burst = 3}, start);
   for (int i = 0; i < 3; ++i) EXPECT_EQ(bucket.take(start), std::nullopt);
   EXPECT_EQ(bucket.take(start), milliseconds(100));
   EXPECT_EQ(bucket.take(start + milliseconds(60)), milliseconds(40));
@@ -63,31 +63,50 @@ TEST(TokenBucket, take_when_the_burst_is_used_up_then_one_comes_with_each_interv
 
 TEST(TokenBucket, owe_when_more_is_taken_than_there_is_then_later_ones_wait_for_that) {
   TokenBucket bucket;
-  bucket.set({.rate = 10, .burst = 3});
   const TokenBucket::TimePoint start{std::chrono::hours(1)};
+  bucket.set({.rate = 10, .burst = 3}, start);
   EXPECT_EQ(bucket.take(start), std::nullopt);
   for (int i = 0; i < 20; ++i) bucket.owe(start);
   EXPECT_EQ(bucket.take(start), milliseconds(1900));
   EXPECT_EQ(bucket.take(start + milliseconds(1900)), std::nullopt);
-  bucket.set({});
+  bucket.set({}, start);
   bucket.owe(start);
   EXPECT_EQ(bucket.take(start), std::nullopt);
 }
 
-TEST(TokenBucket, owe_when_it_is_a_million_jobs_of_one_an_hour_then_the_time_does_not_overflow) {
+TEST(TokenBucket, owe_when_it_is_a_million_jobs_of_one_an_hour_then_an_hour_more_is_waited) {
   TokenBucket bucket;
-  bucket.set({.rate = 1, .per = std::chrono::hours(1)});
+  bucket.set({.rate = 1, .per = std::chrono::hours(1)}, {});
+  for (int i = 0; i < 1'000'000; ++i) bucket.owe({});
+  EXPECT_EQ(bucket.take({}), std::chrono::hours(2));
+  bucket.set({.rate = 1, .per = std::chrono::hours(1), .burst = 1'000'000}, {});
   for (int i = 0; i < 4'000'000; ++i) bucket.owe({});
-  EXPECT_GT(bucket.take({}), std::chrono::years(99));
+  EXPECT_EQ(bucket.take({}), std::chrono::hours(2));
+}
+
+TEST(TokenBucket, set_when_there_is_a_debt_then_it_is_waited_for_at_the_new_rate) {
+  TokenBucket bucket;
+  bucket.set({.rate = 1, .per = seconds(60)}, {});
+  for (int i = 0; i < 10; ++i) bucket.owe({});
+  EXPECT_EQ(bucket.take({}), seconds(600));
+  bucket.set({.rate = 10, .burst = 1}, {});
+  EXPECT_EQ(bucket.take({}), seconds(1));
+  bucket.set({.rate = 10, .burst = 1}, {});
+  EXPECT_EQ(bucket.take({}), seconds(1));
+  bucket.set({.rate = 1, .per = std::chrono::hours(1)}, {});
+  EXPECT_EQ(bucket.take({}), std::chrono::hours(2)) << "the longest debt";
+  bucket.set({}, {});
+  bucket.set({.rate = 1, .per = std::chrono::hours(1)}, {});
+  EXPECT_EQ(bucket.take({}), std::nullopt);
 }
 
 TEST(TokenBucket, set_when_there_is_no_rate_then_all_is_allowed) {
   TokenBucket bucket;
   for (int i = 0; i < 100; ++i) EXPECT_EQ(bucket.take({}), std::nullopt);
-  bucket.set({.rate = 1});
+  bucket.set({.rate = 1}, {});
   EXPECT_EQ(bucket.take({}), std::nullopt);
   EXPECT_NE(bucket.take({}), std::nullopt);
-  bucket.set({});
+  bucket.set({}, {});
   EXPECT_EQ(bucket.take({}), std::nullopt);
 }
 
@@ -122,6 +141,17 @@ TEST_F(ClientRates, post_when_the_rate_is_used_up_then_429_and_others_are_served
   EXPECT_EQ(call("POST", "/jobs/digest", "x").status, 202U);
   authorization = std::nullopt;
   post("/jobs/digest");
+}
+
+TEST_F(ClientRates,
+       renew_when_anonymous_owes_then_the_same_rate_changes_nothing_and_a_higher_does) {
+  clients.renew({spec_of("anonymous rate=1/h")});
+  for (int i = 0; i < 6; ++i) anonymous.owe_job(Clock::now());
+  clients.renew({spec_of("anonymous rate=1/h")});
+  EXPECT_GT(anonymous.take_request(Clock::now())->retry_after, std::chrono::hours(1));
+  clients.renew({spec_of("anonymous rate=100 burst=1")});
+  const auto refusal = anonymous.take_request(Clock::now());
+  EXPECT_TRUE(!refusal || refusal->retry_after == seconds(1));
 }
 
 TEST_F(ClientRates, renew_when_the_line_of_anonymous_is_gone_then_so_are_its_limits) {

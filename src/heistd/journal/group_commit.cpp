@@ -2,7 +2,6 @@
 #include <chrono>
 #include <heistd/journal/group_commit.hpp>
 #include <iterator>
-#include <new>
 #include <string>
 
 namespace heistd {
@@ -10,8 +9,6 @@ namespace {
 
 /// How long a transaction takes in what is posted meanwhile.
 constexpr std::chrono::milliseconds time_to_gather{2};
-
-JournalError error_of_memory() noexcept { return {JournalFault::out_of_memory, {}}; }
 
 }  // namespace
 
@@ -67,9 +64,9 @@ GroupCommit::Tried GroupCommit::try_alone(JournalTask& task) noexcept {
     const bool locked = error.error().fault == JournalFault::locked;
     task.refuse(error.take());
     if (locked) return Tried::locked;
-  } catch (const std::bad_alloc&) {
+  } catch (const std::exception& slip) {
     roll_back();
-    task.refuse(error_of_memory());
+    task.refuse(error_of(slip));
   }
   return Tried::done_or_refused;
 }

@@ -1,6 +1,7 @@
 #include <array>
 #include <cerrno>
 #include <heistd/journal/journal_error.hpp>
+#include <new>
 #include <string_view>
 
 namespace heistd {
@@ -49,6 +50,17 @@ constexpr std::array<std::string_view, journal_faults> names = {
     "in_use",    "too_new", "out_of_memory", "unreachable", "unknown_outcome"};
 
 }  // namespace
+
+JournalError error_of(const std::exception& slip) noexcept {
+  if (dynamic_cast<const std::bad_alloc*>(&slip) != nullptr) {
+    return {JournalFault::out_of_memory, {}};
+  }
+  try {
+    return {JournalFault::io_failed, slip.what()};
+  } catch (const std::bad_alloc&) {
+    return {JournalFault::io_failed, {}};
+  }
+}
 
 std::string_view name_of(JournalFault fault) noexcept {
   return names[static_cast<std::size_t>(fault)];

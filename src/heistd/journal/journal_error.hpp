@@ -5,6 +5,7 @@
 #include <boost/system/result.hpp>
 #include <cstddef>
 #include <cstdint>
+#include <exception>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -49,6 +50,10 @@ struct JournalError {
   JournalFault fault = JournalFault::io_failed;
   std::string detail;
 };
+
+/// Of anything but the database's own errors: a lack of memory, or a mistake of ours, which harms
+/// one request and no other.
+[[nodiscard]] JournalError error_of(const std::exception& slip) noexcept;
 
 /// What was wrong and what to do about it, as one text for people.
 [[nodiscard]] std::string describe(const JournalError& error);

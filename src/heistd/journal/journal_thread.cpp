@@ -3,7 +3,6 @@
 #include <exception>
 #include <heistd/journal/journal_thread.hpp>
 #include <heistd/journal/sqlite_database.hpp>
-#include <new>
 #include <utility>
 
 namespace heistd {
@@ -13,10 +12,8 @@ void do_alone(JournalTask& task) noexcept {
     task.apply();
   } catch (SqliteError& error) {
     task.refuse(error.take());
-  } catch (const std::bad_alloc&) {
-    task.refuse({JournalFault::out_of_memory, {}});
-  } catch (const std::exception& slip) {  // of ours: it harms this task, and no other
-    task.refuse({JournalFault::io_failed, slip.what()});
+  } catch (const std::exception& slip) {
+    task.refuse(error_of(slip));
   }
   task.answer();
 }

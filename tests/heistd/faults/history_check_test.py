@@ -150,6 +150,11 @@ class HistoryCheck(unittest.TestCase):
         self.view(13, 2, self.row("done", attempt=2, forgiven=1))
         self.assertEqual(self.found(), set())
 
+    def test_attempts_when_only_a_server_before_the_job_was_told_to_end_then_found(self):
+        self.history.servers.append(Server(0, 0, 0.5, "told to"))
+        self.view(13, 2, self.row("running", attempt=2, forgiven=1))
+        self.assertEqual(self.found(), {"attempts"})
+
     def test_attempts_when_their_number_goes_back_then_found(self):
         self.view(13, 2, self.row("running", attempt=3))
         self.assertEqual(self.found(), {"attempts"})
@@ -268,13 +273,13 @@ class HistoryCheck(unittest.TestCase):
         self.start("u", 1, time)
 
     def test_urgent_job_when_a_later_background_job_starts_first_then_order(self):
-        self.urgent_job_starts_at(4)
+        self.urgent_job_starts_at(5)
         self.view(10, 1, self.row("running"))
         self.history.views[-1].time = 0  # these jobs are in no view
         self.assertIn("order", self.found())
 
     def test_urgent_job_when_it_starts_about_as_early_then_nothing_is_said_of_its_order(self):
-        self.urgent_job_starts_at(3.4)
+        self.urgent_job_starts_at(4.4)
         self.assertNotIn("order", self.found())
 
     def test_urgent_job_when_the_disk_failed_meanwhile_then_nothing_is_said_of_its_order(self):

@@ -7,6 +7,7 @@
 #include <heistd/journal/sqlite_schema.hpp>
 #include <latch>
 #include <memory>
+#include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
@@ -89,6 +90,26 @@ TEST_F(GroupCommitTest, run_when_the_commit_fails_then_its_time_counts) {
   thread->post(std::move(failing));
   answered.wait();
   EXPECT_EQ(commit.commit_time().count(), 2U);  // of all that are there, and of this one alone
+}
+
+// One that shares its transaction is applied once more, alone.
+TEST_F(GroupCommitTest, run_when_a_task_has_a_mistake_then_it_is_refused_and_others_are_done) {
+  auto slip = std::make_unique<Noted>([] { throw std::out_of_range("no such entry"); },
+                                      [this] { answered.count_down(); });
+  slip->is_refused = true;
+  std::latch both_posted{1};
+  thread = std::make_unique<JournalThread>("heistd-journal", [&](JournalThread::Tasks tasks) {
+    both_posted.wait();
+    tasks.splice(tasks.end(), thread->take());
+    commit.run(std::move(tasks), *thread);
+  });
+  thread->post(std::move(slip));
+  thread->post(task(3, 3));
+  thread->post(task(4, 4));
+  thread->post(task(5, 5));
+  both_posted.count_down();
+  answered.wait();
+  EXPECT_THAT(events, testing::IsSupersetOf({"answer 3", "answer 4", "answer 5"}));
 }
 
 }  // namespace

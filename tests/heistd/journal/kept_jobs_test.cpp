@@ -153,7 +153,9 @@ TEST_F(KeptJobs, drop_when_the_journal_has_it_not_yet_then_the_job_stops_and_nob
   EXPECT_EQ(stored(id).state, StoredState::queued);
   EXPECT_EQ(state_of(id), "queued");
   EXPECT_FALSE(kept.has_runnable_jobs());
+  EXPECT_EQ(keeper.under_way(), 1U) << "the server does not end before that";
   while (stored(id).state != StoredState::aborted) run_network();
+  EXPECT_EQ(keeper.under_way(), 0U);
   EXPECT_EQ(state_of(id), "aborted");
   EXPECT_EQ(stored(id).attempt, 0U);
   EXPECT_EQ(anonymous.budget->jobs(), 0U);

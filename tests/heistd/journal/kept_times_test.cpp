@@ -106,6 +106,22 @@ TEST_F(KeptTimes, ttl_when_the_disk_is_full_then_nobody_sees_the_end_before_the_
   EXPECT_EQ(anonymous.budget->jobs(), 0U);
 }
 
+TEST_F(KeptTimes, drop_when_the_disk_is_full_then_others_take_the_place_of_the_job_that_ran) {
+  clients.renew({std::get<ClientSpec>(parse_client_spec("anonymous running=1"))});
+  const auto id = post_kept("/jobs/own");
+  const auto other = post_kept("/jobs/digest");
+  run_until(id, StoredState::running);
+  run_kept();
+  EXPECT_EQ(stored(other).attempt, 0U);
+  journal.fails = 1;
+  kept.give_up(anonymous, *anonymous.jobs.find(id), "the test");
+  run_kept();
+  EXPECT_EQ(stored(other).state, StoredState::done);
+  EXPECT_EQ(stored(id).state, StoredState::running);
+  run_until(id, StoredState::aborted);
+  EXPECT_EQ(anonymous.run_places.taken(), 0U);
+}
+
 /// Also of jobs that start at once.
 class KeptTimeouts : public KeptTimes, public testing::WithParamInterface<bool> {
  protected:

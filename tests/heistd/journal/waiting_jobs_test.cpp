@@ -34,8 +34,7 @@ class WaitingJobsTest : public KeptJobs {
   }
   /// As if so much time had passed.
   void pass(std::chrono::seconds time) {
-    std::size_t all = anonymous.waiting.size();
-    EXPECT_EQ(anonymous.waiting.wake(Clock::now() + time, all), std::nullopt);
+    anonymous.waiting.wake_some(Clock::now() + time);
     kept.post_waiting(anonymous);
     run_network();
   }
@@ -250,16 +249,23 @@ class RecordsTest : public WaitingJobsTest {
  protected:
   RecordsTest() {
     post_kept("/jobs/digest?priority=user-blocking");  // the first one of a client brings its turns
-    add(Clock::now());
   }
-  /// One that is runnable now.
-  JobId add(Clock::time_point expires_at = Clock::time_point::max()) {
-    ids.push_back(make_job_id());
-    anonymous.waiting.add(ids.back(), line, {Clock::now(), expires_at});
-    return ids.back();
+  JobId add(Clock::time_point runnable_at, const std::shared_ptr<JobLine>& line,
+            Clock::time_point expires_at = Clock::time_point::max()) {
+    auto id = make_job_id();
+    anonymous.waiting.add(id, line, {runnable_at, expires_at});
+    return id;
   }
-  std::shared_ptr<JobLine> line_of(TaskPriority priority) {
-    const auto& kind = *kinds.find("digest");
+  /// One whose delay is over, and that has not been woken.
+  JobId add_due(const std::shared_ptr<JobLine>& line) {
+    const auto runnable_at = Clock::now() + std::chrono::milliseconds(1);
+    auto id = add(runnable_at, line);
+    while (Clock::now() <= runnable_at) {
+    }
+    return id;
+  }
+  std::shared_ptr<JobLine> line_of(TaskPriority priority, const std::string& kind_name = "digest") {
+    const auto& kind = *kinds.find(kind_name);
     return anonymous.waiting.line_of("", nullptr, priority, anonymous.counts_of(priority), kind,
                                      anonymous.kind_pauses.of(kind));
   }
@@ -267,32 +273,51 @@ class RecordsTest : public WaitingJobsTest {
     return anonymous.waiting.find(id)->state;
   }
 
-  std::vector<JobId> ids;  ///< the first one has expired
-  const std::shared_ptr<JobLine> line = line_of(TaskPriority::background);
+  const std::shared_ptr<JobLine> background = line_of(TaskPriority::background);
+  const std::shared_ptr<JobLine> urgent = line_of(TaskPriority::user_blocking);
 };
 
 TEST_F(RecordsTest, wake_when_many_delays_are_over_then_a_batch_at_a_time_has_its_turn) {
-  for (std::size_t i = 0; i < 3 * jobs_at_a_time; ++i) add();
+  add_due(background);
+  for (std::size_t i = 1; i < 3 * jobs_at_a_time; ++i) add(Clock::now(), background);
   EXPECT_EQ(depth(TaskPriority::background).delayed, 3 * jobs_at_a_time);
   kept.post_waiting(anonymous);
-  EXPECT_EQ(depth(TaskPriority::background).delayed, 2 * jobs_at_a_time + 1);
+  EXPECT_EQ(depth(TaskPriority::background).delayed, 2 * jobs_at_a_time);
   run_network();
   EXPECT_EQ(anonymous.waiting.size(), 0U);
 }
 
 // Rule: JRN-5
 TEST_F(RecordsTest, add_when_others_have_not_been_woken_then_it_comes_behind_them) {
-  const auto before = add();
-  const auto behind = add();
+  const auto before = add_due(background);
+  const auto behind = add(Clock::now(), line_of(TaskPriority::background, "search"));
   EXPECT_EQ(state(behind), WaitingJob::State::delayed);
-  EXPECT_TRUE(Turns().must_wait(anonymous, *line_of(TaskPriority::user_visible)));
-  std::size_t all = ids.size();
-  EXPECT_EQ(anonymous.waiting.wake(Clock::now(), all), ids.front());
-  anonymous.waiting.remove(ids.front());
-  EXPECT_EQ(anonymous.waiting.wake(Clock::now(), all), std::nullopt);
-  EXPECT_EQ(anonymous.waiting.take(*line), before);
-  EXPECT_EQ(anonymous.waiting.take(*line), behind);
-  EXPECT_FALSE(Turns().must_wait(anonymous, *line_of(TaskPriority::user_visible)));
+  EXPECT_TRUE(Turns().must_wait(anonymous, *line_of(TaskPriority::background, "search")));
+  anonymous.waiting.wake_some(Clock::now());
+  EXPECT_LT(anonymous.waiting.find(before)->turn, anonymous.waiting.find(behind)->turn);
+  EXPECT_EQ(state(behind), WaitingJob::State::in_line);
+}
+
+TEST_F(RecordsTest, add_when_less_urgent_ones_have_not_been_woken_then_it_does_not_wait_for_them) {
+  add_due(background);
+  EXPECT_FALSE(Turns().must_wait(anonymous, *urgent));
+  EXPECT_EQ(state(add(Clock::now(), urgent)), WaitingJob::State::in_line);
+}
+
+TEST_F(RecordsTest, wake_when_less_urgent_ones_were_due_before_then_the_urgent_one_is_woken_first) {
+  add_due(background);
+  for (std::size_t i = 0; i < jobs_at_a_time; ++i) add(Clock::now(), background);
+  const auto id = add_due(urgent);
+  EXPECT_EQ(state(id), WaitingJob::State::delayed);
+  anonymous.waiting.wake_some(Clock::now());
+  EXPECT_EQ(state(id), WaitingJob::State::in_line);
+}
+
+TEST_F(RecordsTest, add_when_others_have_expired_then_it_does_not_wait_for_these) {
+  const auto late = add(Clock::now(), background, Clock::now());
+  EXPECT_EQ(state(add(Clock::now(), background)), WaitingJob::State::in_line);
+  EXPECT_EQ(anonymous.waiting.expired(Clock::now()), late);
+  EXPECT_FALSE(Turns().must_wait(anonymous, *urgent));
 }
 
 TEST_F(WaitingJobsTest, get_when_too_many_wait_for_ends_then_503_and_there_is_no_job) {
