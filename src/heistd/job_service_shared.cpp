@@ -135,6 +135,7 @@ void JobService::leave_to_others(Client& client, Job& job) {
   }
   stop_run(client, job);
   if (!is_claimed) watched_.insert_or_assign(job.id, &client);
+  post_waiting(client);  // others may have its places
 }
 
 /// A record without a Job is of that attempt: claims and losses come in their order.
