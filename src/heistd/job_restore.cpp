@@ -2,9 +2,12 @@
 #include <heistd/backoff.hpp>
 #include <heistd/job_keeper.hpp>
 #include <heistd/job_restore.hpp>
+#include <heistd/job_summary.hpp>
 #include <heistd/stored_result.hpp>
 #include <iostream>
 #include <map>
+#include <set>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -28,10 +31,12 @@ class Restore {
 
   RestoredJobs run() {
     begun_ = system_time();
-    restored_.dead = said(journal_.reclaim(Backoff())).dead;
+    // First of all, as the journal drops signals of which only jobs were left that die now.
     restore_names();
+    restored_.dead = said(journal_.reclaim(Backoff())).dead;
     restore_unfinished();
     restore_finished();
+    drop_signals_that_are_gone();
     // This may end some, which were else restored a second time, as finished ones.
     for (const auto& client : clients_.all()) service_.post_waiting(*client);
     return restored_;
@@ -72,6 +77,20 @@ class Restore {
     }
   }
 
+  /// Those of which only jobs were left that have died now.
+  void drop_signals_that_are_gone() {
+    std::set<std::pair<std::string, std::string>> stored;
+    for (auto& signal : said(journal_.signals())) {
+      stored.emplace(std::move(signal.client), std::move(signal.name));
+    }
+    for (const auto& client : clients_.all()) {
+      const auto signals = client->signals.all();
+      for (const auto& [name, group] : signals) {
+        if (!stored.contains({client->name, name})) client->signals.drop_unused(name, *group);
+      }
+    }
+  }
+
   template <class Use>
   void each(Which which, Use use) {
     AcceptanceOrder last = 0;
@@ -106,7 +125,7 @@ class Restore {
     each(Which::finished, [&](const StoredJob& job) {
       auto* const client = clients_.find(job.client);
       if (client == nullptr) return;
-      if (has_died_now(job)) ++client->stats_of(priority_of(*client, job)).dead;
+      if (has_died_now(job)) ++client->stats_of(priority_of(job, *client)).dead;
       finished[client].push_back(job);
     });
     for (auto& [client, jobs] : finished) restore_newest(*client, std::move(jobs));
@@ -132,10 +151,6 @@ class Restore {
   /// By the loss of its last attempt, of which nobody else hears.
   [[nodiscard]] bool has_died_now(const StoredJob& job) const {
     return job.state == StoredState::dead && job.ended_at >= begun_;
-  }
-
-  static heist::TaskPriority priority_of(const Client& client, const StoredJob& job) {
-    return job.priority.value_or(client.default_priority());
   }
 
   std::shared_ptr<const JobResult> result_of(const StoredJob& job) {

@@ -19,7 +19,7 @@ std::shared_ptr<Job> JobService::restore_finished(Client& client, const Kind& ki
   job->signal_name = stored.signal_name;
   job->after = stored.after;
   job->request_id = stored.request_id;
-  job->fixed_priority = stored.priority.value_or(client.default_priority());
+  job->fixed_priority = priority_of(stored, client);
   job->progress = std::make_shared<JobProgress>(client.counts_of(*job->fixed_priority));
   job->note_attempts(stored);
   client.jobs.add(job);
