@@ -45,10 +45,13 @@ void count_failure(LevelStats& level, AfterFailure after) {
   if (after == AfterFailure::nothing) ++level.failed;
 }
 
-void count(LevelStats& level, const JobEnd& end, AfterFailure after) {
-  level.queue_delay.add(end.times.queue_delay);
-  level.longest_chunk = std::max(level.longest_chunk, end.times.longest);
-  level.chunks += end.times.chunks;
+void count_run(LevelStats& level, const JobTimes& times) {
+  level.queue_delay.add(times.queue_delay);
+  level.longest_chunk = std::max(level.longest_chunk, times.longest);
+  level.chunks += times.chunks;
+}
+
+void count_end(LevelStats& level, const JobEnd& end, AfterFailure after) {
   if (std::holds_alternative<std::shared_ptr<const JobResult>>(end.outcome)) {
     ++level.done;
     level.run_time.add(end.times.run);
@@ -388,15 +391,17 @@ void JobService::on_end(Client& client, const JobId& id, std::uint64_t run,
                         const std::exception_ptr& error, JobEnd end) {
   const auto job = find(client, id);
   if (job && !job->finished()) hear_of_first_start(client, *job);
+  const bool is_awaited = job && !job->finished() && !job->unfinished->is_told &&
+                          // In a shared queue it may have been left to others meanwhile.
+                          (!is_shared() || job->unfinished->run == run);
   if (end.times.chunks > 0) {
-    count(client.stats_of(end.times.started_at), end,
-          job ? after_failure(*job, end) : AfterFailure::nothing);
+    auto& level = client.stats_of(end.times.started_at);
+    count_run(level, end.times);
+    if (is_awaited) count_end(level, end, after_failure(*job, end));
     client.events.job_waited(end.times.started_at, end.times.queue_delay);
   }
-  if (!job) return;
-  if (job->group) follow_next_batch(client, job->group);
-  if (job->finished() || job->unfinished->is_told) return;
-  if (is_shared() && job->unfinished->run != run) return;  // it was left to others meanwhile
+  if (job && job->group) follow_next_batch(client, job->group);
+  if (!is_awaited) return;
   if (auto* const held = std::get_if<HeldBack>(&end.outcome)) {
     return hold(client, *job, std::move(held->run));
   }

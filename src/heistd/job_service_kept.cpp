@@ -257,7 +257,7 @@ void JobService::begin_attempt(Job& job, OpenedJob opened, Opening& opening,
 AfterFailure JobService::after_failure(const Job& job, const JobEnd& end) {
   const auto* const failure = std::get_if<JobFailure>(&end.outcome);
   const bool may_go_away = failure != nullptr && failure->is_transient();
-  if (!may_go_away || job.finished() || !job.unfinished->begun) return AfterFailure::nothing;
+  if (!may_go_away || !job.unfinished->begun) return AfterFailure::nothing;
   const bool was_last = job.attempts.counted() >= job.attempts.most;
   return was_last ? AfterFailure::death : AfterFailure::another_attempt;
 }
