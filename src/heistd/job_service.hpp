@@ -201,6 +201,10 @@ class JobService {
   [[nodiscard]] Result<std::shared_ptr<SignalGroup>> set_pause(Client& client,
                                                                std::string_view name, bool on);
 
+  /// To be called after each event, with all clients: what is to start after a pause and could not
+  /// is looked at again. False: it is to be called again soon, as some of that is left.
+  [[nodiscard]] bool recover(const ClientTable& clients);
+
   /// Sets the priority of an unfinished job that has one of its own, whether it waits or runs.
   ///
   /// Errors: std::bad_alloc.
@@ -353,6 +357,7 @@ class JobService {
   static void hold_at_start(Job& job) noexcept;
   [[nodiscard]] bool must_be_held_too(const Client& client, Job& job) const noexcept;
   void start_some_held(Client& client);
+  void start_held_later(Client& client) noexcept;
   void note_posted_anew(Client& client, Job& job);
   void hold(Client& client, Job& job, std::shared_ptr<JobRun> run);
   void hold_at_gate(Client& client, Job& job, const std::shared_ptr<Opening>& opening);
@@ -424,6 +429,7 @@ class JobService {
   std::unordered_map<Client*, boost::asio::steady_timer> wakes_;  ///< for delayed jobs that wait
   const std::shared_ptr<RunnableJobs> runnable_ = std::make_shared<RunnableJobs>();
   bool aborts_all_ = false;   ///< since the server ends, without a journal
+  bool starts_held_ = false;  ///< of some clients, too
   std::size_t settling_ = 0;  ///< later steps that are to settle_followers()
   std::size_t finished_ = 0;
   // relaxed: nothing else is passed on.

@@ -82,15 +82,27 @@ void JobService::put_in_held(Client& client, Job& job) {
   start_held(client);
 }
 
-/// Those that may start now. Without memory they stay held, and it goes on soon.
+/// Those that may start now. Without memory they stay held.
 void JobService::start_held(Client& client) {
+  client.starts_held = false;
   try {
-    client.starts_held = false;
     start_some_held(client);
   } catch (const std::bad_alloc&) {
-    client.starts_held = true;
-    wake_soon(client);
+    start_held_later(client);
   }
+}
+
+void JobService::start_held_later(Client& client) noexcept {
+  client.starts_held = true;
+  starts_held_ = true;
+}
+
+bool JobService::recover(const ClientTable& clients) {
+  if (!std::exchange(starts_held_, false)) return true;
+  for (const auto& client : clients.all()) {
+    if (client->starts_held) start_held(*client);
+  }
+  return !starts_held_;
 }
 
 /// A batch of them; the others follow in later steps.   Errors: std::bad_alloc.

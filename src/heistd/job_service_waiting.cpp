@@ -128,7 +128,6 @@ std::shared_ptr<Job> JobService::bring(Client& client, JobRequest request, const
 void JobService::post_waiting(Client& client) noexcept {
   restore_requeued();
   client.run_places.start_some();
-  if (client.starts_held) start_held(client);
   if (keeper_ != nullptr && shutting_down()) return;
   settle_followers(client);
   if (std::exchange(is_posting_, true)) return;

@@ -205,7 +205,8 @@ bool Server::recover() {
   if (reserve_.is_low()) connections_.evict_idle();
   const bool beats = pulse_.beat();
   const bool tells = event_pulse_.beat();
-  return accept() && beats && tells && full;
+  const bool starts = service_.recover(clients_);
+  return accept() && beats && tells && starts && full;
 }
 
 /// Accepts the next connection; false when that has to wait.
