@@ -79,11 +79,13 @@ class Job {
     std::shared_ptr<void> suspect_place;        ///< of a StartQueue, until the attempt has ended
     bool is_held_back = false;  ///< it has asked for its start, and may not start now
     std::optional<std::list<Job*>::iterator> place_at_once;  ///< of its client; it has a `first`
-    std::optional<std::list<Job*>::iterator> place_in_held;  ///< the same
+    std::optional<JobsByTurn::iterator> place_in_held;       ///< of its client
     std::optional<JobsAhead::Asking> asking;  ///< of one that no other may pass on the agents
-    std::optional<JobsAhead::Held> held;      ///< the same, from when it may not start now
-    std::shared_ptr<JobRun> held_run;         ///< of one that is held: posted again, it starts
-    std::function<void()> held_start;         ///< or what has it ask for its start once more
+    std::optional<JobsAhead::Held> held;  ///< the same, from when it may not start now until it may
+    Clock::time_point posted_at;          ///< from when on agents have it, be it after its delay
+    Clock::time_point turn;  ///< the same of when it was first posted, if it was held since
+    std::shared_ptr<JobRun> held_run;  ///< of one that is held: posted again, it starts
+    std::function<void()> held_start;  ///< or what has it ask for its start once more
     bool is_told = false;  ///< the end of the latest attempt is known, and the journal is told
     heist::TaskController controller;  ///< of this job alone
     /// For the job to expire, and once it runs for its timeout.

@@ -242,6 +242,8 @@ void JobService::post(Client& client, Job& job, const JobRequest& request, Block
                       Budget::Ticket ticket, std::shared_ptr<AtOnce> at_once) {
   auto& mine = *job.unfinished;
   if (job.expires_at) set_timer(client, job, *job.expires_at, &JobService::expire);
+  mine.posted_at = std::max(Clock::now(), job.runnable_at);
+  if (!mine.held) mine.turn = mine.posted_at;
   const auto signal = mine.controller.signal();
   JobStart start{job.kind.label, nullptr,        std::move(ticket),  signal,
                  job.group,      request.delay,  job.runnable_at,    job.progress,

@@ -355,7 +355,8 @@ class JobService {
   void follow(Client& client, const Job& job, const heist::Promise<JobEnd>& end);
   void set_pause(Client& client, Pause& pause, bool on);
   static void hold_at_start(Job& job) noexcept;
-  [[nodiscard]] bool must_be_held_too(const Client& client, Job& job) const noexcept;
+  static void note_held(Job& job) noexcept;
+  [[nodiscard]] bool must_be_held_too(const Client& client, const Job& job) const noexcept;
   void start_some_held(Client& client);
   void start_held_later(Client& client) noexcept;
   void note_posted_anew(Client& client, Job& job);

@@ -168,15 +168,13 @@ std::shared_ptr<Job> JobService::waiting_for(Client& client, const Opening& open
   return waits ? std::move(job) : nullptr;
 }
 
-/// The job asks for its start. If it was posted before the end of a pause that has held back
-/// others, these may have been before it, and are behind it now (JRN-5). Who claims jobs of a
-/// shared queue gives those back instead.
-bool JobService::must_be_held_too(const Client& client, Job& job) const noexcept {
-  auto& asking = job.unfinished->asking;
-  if (!asking) return false;
-  const bool is_behind = asking->is_maybe_held() && Turns::were_held(client, job);
-  asking->note_asked();
-  return is_behind && keeper_ != nullptr && !is_shared();
+/// The job has come to its start. Others that a pause has held back may have been before it, and
+/// are behind it now (JRN-5). Suspects wait for no others, and who claims jobs of a shared queue
+/// gives back those that are held.
+bool JobService::must_be_held_too(const Client& client, const Job& job) const noexcept {
+  const auto& mine = *job.unfinished;
+  if (!mine.asking || keeper_ == nullptr || is_shared()) return false;
+  return Turns::is_ahead_of_held(client, job, mine.posted_at);
 }
 
 /// The job takes a place among those of its client that run, and then one among those that start.
@@ -184,7 +182,7 @@ bool JobService::must_be_held_too(const Client& client, Job& job) const noexcept
 void JobService::ask_to_run(Client& client, const std::shared_ptr<Opening>& opening) {
   const auto job = waiting_for(client, *opening);
   if (!job) return;
-  if (must_be_held_too(client, *job)) return hold_at_start(*job);
+  if (job->unfinished->asking) job->unfinished->asking->note_asked();
   const auto start = [this, &client, opening] {
     const auto asking = waiting_for(client, *opening);
     if (!asking) return;
@@ -201,12 +199,13 @@ void JobService::open(Client& client, const std::shared_ptr<Opening>& opening,
                       StartQueue::Place place) {
   const auto asking = waiting_for(client, *opening);
   if (!asking) return;
-  if (asking->is_paused()) {
+  if (asking->is_paused() || must_be_held_too(client, *asking)) {
     // Its run ends as the opening goes, and then it is held. Without a journal nobody else knows
     // what it takes to run it.
     if (keeper_ == nullptr) return hold_at_gate(client, *asking, opening);
     return hold_at_start(*asking);
   }
+  asking->unfinished->held.reset();
   if (keeper_ == nullptr) {
     begin_attempt(*asking, {first_attempt, std::move(asking->unfinished->upload)}, *opening,
                   std::move(place));
@@ -333,6 +332,7 @@ void JobService::try_again(Client& client, Job& job, const StoredJob& stored) {
   auto ticket = client.budget->take_accepted(job.bytes + needed_bytes(request, job.bytes));
   renew_controller(job);
   count_anew(job, Clock::now() + request.delay);
+  if (request.delay.count() > 0) mine.held.reset();  // others need not wait for that
   try {
     post(client, job, request, {}, std::move(ticket));
     note_posted_anew(client, job);

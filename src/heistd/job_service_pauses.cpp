@@ -46,16 +46,22 @@ void JobService::hold_those_at_once(Client& client) {
     auto ahead = JobLine::ahead_of(line_of(client, job, job.fixed_priority));
     hear_of_first_start(client, job);
     if (job.unfinished->begun) continue;
-    job.unfinished->held.emplace(std::move(ahead));
+    job.unfinished->held.emplace(std::move(ahead), job.unfinished->turn);
     job.unfinished->is_held_back = true;
   }
 }
 
 /// Its run ends without having started.
 void JobService::hold_at_start(Job& job) noexcept {
+  job.unfinished->is_held_back = true;
+  note_held(job);
+}
+
+/// Nobody waits for suspects.
+void JobService::note_held(Job& job) noexcept {
   auto& mine = *job.unfinished;
-  mine.is_held_back = true;
-  if (mine.asking && !mine.held) mine.held.emplace(mine.asking->all());
+  if (mine.held) return mine.held->note_held();
+  if (mine.asking) mine.held.emplace(mine.asking->all(), mine.turn);
 }
 
 /// The job has come to its start, and may not start now. A `run` that is null has ended. A claimed
@@ -73,8 +79,8 @@ void JobService::hold(Client& client, Job& job, std::shared_ptr<JobRun> run) {
 /// It gives its places among those that start to other jobs.   Errors: std::bad_alloc.
 void JobService::put_in_held(Client& client, Job& job) {
   auto& mine = *job.unfinished;
-  mine.place_in_held = client.held.insert(client.held.end(), &job);
-  if (mine.asking && !mine.held) mine.held.emplace(mine.asking->all());
+  mine.place_in_held = client.held.emplace(mine.turn, &job);
+  note_held(job);
   mine.asking.reset();
   mine.posted.reset();
   mine.run_place.reset();
@@ -109,8 +115,12 @@ bool JobService::recover(const ClientTable& clients) {
 void JobService::start_some_held(Client& client) {
   auto left = jobs_at_a_time;
   for (auto place = client.held.begin(); place != client.held.end() && left > 0;) {
-    Job& job = **place++;
+    Job& job = *(place++)->second;
     if (job.is_paused()) continue;
+    if (Turns::is_ahead_of_held(client, job, Clock::now())) {  // their runs have not ended yet
+      start_held_later(client);
+      continue;
+    }
     start_again(client, job);
     --left;
   }
@@ -128,7 +138,7 @@ void JobService::note_posted_anew(Client& client, Job& job) {
   if (job.runnable_at <= Clock::now()) {
     mine.posted.emplace(line_of(client, job, job.fixed_priority));
   }
-  mine.held.reset();
+  mine.held->note_posted(mine.posted_at);
   post_waiting(client);
 }
 
@@ -139,7 +149,10 @@ void JobService::start_again(Client& client, Job& job) {
   const auto place = *std::exchange(mine.place_in_held, std::nullopt);
   client.held.erase(place);
   const auto run = std::move(mine.held_run);
-  if (keeper_ != nullptr) return;
+  if (keeper_ != nullptr) {
+    if (mine.held) mine.held->note_posting(Clock::now());
+    return;
+  }
   mine.held.reset();
   try {
     if (const auto start = std::exchange(mine.held_start, {})) return start();

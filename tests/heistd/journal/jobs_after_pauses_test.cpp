@@ -84,6 +84,60 @@ TEST_F(JobsAfterPauses, resume_without_memory_then_those_that_are_held_start_aft
   EXPECT_THAT(start_all(1), ElementsAre(held));
 }
 
+// Rule: JRN-5
+TEST_F(JobsAfterPauses,
+       resume_when_one_was_held_at_its_start_then_who_waits_for_its_place_does_so) {
+  const auto ids = post_many(3, "/jobs/digest");
+  anonymous.set_limits({.running = 1});
+  run_all();  // the first one has the place, and the others have asked for it
+  pause();
+  run_all();
+  ASSERT_EQ(anonymous.jobs.find(ids[0])->state(), JobState::done);
+  ASSERT_TRUE(anonymous.jobs.find(ids[1])->unfinished->is_held_back);
+  resume();  // and the agent has not heard that the second one is held
+  EXPECT_EQ(start_all(3), ids);
+}
+
+// Rule: JRN-5
+TEST_F(JobsAfterPauses, resume_when_two_pauses_have_held_others_then_they_start_in_their_order) {
+  const auto ids = post_many(3, "/jobs/digest");
+  for (int pauses = 0; pauses < 2; ++pauses) {
+    pause();
+    loop.run_one();
+    resume();
+    run_network();
+  }
+  EXPECT_EQ(start_all(3), ids);
+}
+
+// Rule: JRN-5
+TEST_F(JobsAfterPauses, resume_when_a_later_one_is_held_first_then_they_start_in_their_order) {
+  const auto ids = post_many(2, "/jobs/digest");
+  pause();
+  loop.run_one();
+  resume();
+  run_network();  // the first one is behind the second one by now
+  pause();
+  run_kept();
+  ASSERT_EQ(anonymous.held.size(), 2U);
+  resume();
+  EXPECT_EQ(start_all(2), ids);
+}
+
+// Rule: JRN-5
+TEST_F(JobsAfterPauses, resume_when_an_earlier_one_is_paused_still_then_others_do_not_wait_for_it) {
+  const auto held = post_kept("/jobs/digest?signal=s");
+  const auto other = post_kept("/jobs/digest");
+  ASSERT_TRUE(kept.set_pause(anonymous, "s", true));
+  pause();
+  loop.run_one();
+  resume();
+  run_kept();
+  EXPECT_THAT(journal.started, ElementsAre(other));
+  ASSERT_TRUE(kept.set_pause(anonymous, "s", false));
+  EXPECT_THAT(start_all(2), ElementsAre(other, held));
+}
+
 class JobsAtOnceAfterPauses : public JobsAfterPauses {
  protected:
   JobsAtOnceAfterPauses() { journal.starts_at_once = true; }
@@ -198,6 +252,41 @@ TEST_F(JobsAtOnceAfterPauses,
   pause();
   resume();
   EXPECT_EQ(start_all(4), ids);
+}
+
+/// One that is held, of which its agent does not know yet, and a later one of a higher priority, of
+/// which it does.
+class JobsHeldOneByOne : public JobsAtOnceAfterPauses {
+ protected:
+  JobsHeldOneByOne() {
+    journal.starts_at_once = false;
+    later = post_kept("/jobs/digest");
+    pause();
+    loop.run_one();
+    run_network();
+  }
+  void raise() { EXPECT_EQ(ask("PUT", "/jobs/" + first + "?priority=user-visible").status, 200U); }
+
+  const JobId first = post_kept("/jobs/digest?priority=background");
+  JobId later;
+};
+
+// Rule: JRN-5
+TEST_F(JobsHeldOneByOne, resume_when_the_first_has_got_the_priority_of_the_later_then_it_is_first) {
+  raise();
+  ASSERT_EQ(anonymous.held.size(), 1U);
+  resume();
+  EXPECT_THAT(start_all(2), ElementsAre(first, later));
+}
+
+TEST_F(JobsHeldOneByOne, abort_when_the_later_one_waits_for_the_first_then_it_starts) {
+  raise();
+  resume();
+  run_network();
+  EXPECT_FALSE(kept.recover(clients));
+  EXPECT_EQ(ask("DELETE", "/jobs/" + first).status, 200U);
+  EXPECT_TRUE(kept.recover(clients));
+  EXPECT_THAT(start_all(1), ElementsAre(later));
 }
 
 TEST_F(JobsAtOnceAfterPauses, resume_when_one_runs_then_a_new_job_need_not_wait_for_it) {
