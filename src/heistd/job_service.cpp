@@ -223,7 +223,7 @@ void JobService::leave(Client& client, Job& job) {
   auto& mine = *job.unfinished;
   count_out(job);
   if (mine.place_in_group) job.group->remove(*mine.place_in_group);
-  if (mine.place_in_held) client.held.erase(*mine.place_in_held);
+  job.place_in_held.unlink();
   leave_at_once(client, job);
   mine.asking.reset();
   if (job.group) client.signals.drop_unused(job.signal_name, *job.group);

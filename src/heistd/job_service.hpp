@@ -362,8 +362,8 @@ class JobService {
   void note_posted_anew(Client& client, Job& job);
   void hold(Client& client, Job& job, std::shared_ptr<JobRun> run);
   void hold_at_gate(Client& client, Job& job, const std::shared_ptr<Opening>& opening);
-  void put_in_held(Client& client, Job& job);
-  void start_held(Client& client);
+  void put_in_held(Client& client, Job& job) noexcept;
+  void start_held(Client& client) noexcept;
   void start_again(Client& client, Job& job);
   void put_off(Client& client, Job& job);
   Result<std::shared_ptr<Job>> submit_shared(Client& client, const JobRequest& request,
@@ -371,7 +371,7 @@ class JobService {
   std::shared_ptr<Job> watch(Client& client, const JobRequest& request, const JobId& id,
                              std::size_t bytes);
   std::shared_ptr<Job> watch(Client& client, const StoredJob& stored);
-  void stop_run(Client& client, Job& job);
+  static void stop_run(Job& job);
   void release_claim(Client& client, Job& job);
   void leave_to_others(Client& client, Job& job);
   void hear_of(Client& client, Job& job, const std::optional<StoredJob>& stored);

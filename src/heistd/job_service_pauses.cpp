@@ -67,7 +67,7 @@ void JobService::note_held(Job& job) noexcept {
 /// The job has come to its start, and may not start now. A `run` that is null has ended. A claimed
 /// job goes back, so that its agent may have another one.
 ///
-/// Errors: std::bad_alloc.
+/// Errors: std::bad_alloc, of a claimed job.
 void JobService::hold(Client& client, Job& job, std::shared_ptr<JobRun> run) {
   if (is_shared()) return release_claim(client, job);
   auto& mine = *job.unfinished;
@@ -76,10 +76,10 @@ void JobService::hold(Client& client, Job& job, std::shared_ptr<JobRun> run) {
   put_in_held(client, job);
 }
 
-/// It gives its places among those that start to other jobs.   Errors: std::bad_alloc.
-void JobService::put_in_held(Client& client, Job& job) {
+/// It gives its places among those that start to other jobs.
+void JobService::put_in_held(Client& client, Job& job) noexcept {
   auto& mine = *job.unfinished;
-  mine.place_in_held = client.held.emplace(mine.turn, &job);
+  client.held.insert(job);
   note_held(job);
   mine.asking.reset();
   mine.posted.reset();
@@ -89,7 +89,8 @@ void JobService::put_in_held(Client& client, Job& job) {
 }
 
 /// Those that may start now. Without memory they stay held.
-void JobService::start_held(Client& client) {
+// NOLINTNEXTLINE(bugprone-exception-escape): nothing else is thrown.
+void JobService::start_held(Client& client) noexcept {
   client.starts_held = false;
   try {
     start_some_held(client);
@@ -115,7 +116,7 @@ bool JobService::recover(const ClientTable& clients) {
 void JobService::start_some_held(Client& client) {
   auto left = jobs_at_a_time;
   for (auto place = client.held.begin(); place != client.held.end() && left > 0;) {
-    Job& job = *(place++)->second;
+    Job& job = *place++;
     if (job.is_paused()) continue;
     if (Turns::is_ahead_of_held(client, job, Clock::now())) {  // their runs have not ended yet
       start_held_later(client);
@@ -146,8 +147,7 @@ void JobService::note_posted_anew(Client& client, Job& job) {
 void JobService::start_again(Client& client, Job& job) {
   auto& mine = *job.unfinished;
   if (keeper_ != nullptr) start_later(client, job, {});
-  const auto place = *std::exchange(mine.place_in_held, std::nullopt);
-  client.held.erase(place);
+  job.place_in_held.unlink();
   const auto run = std::move(mine.held_run);
   if (keeper_ != nullptr) {
     if (mine.held) mine.held->note_posting(Clock::now());

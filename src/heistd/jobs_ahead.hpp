@@ -5,14 +5,9 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
-#include <map>
 #include <memory>
 
 namespace heistd {
-
-class Job;
-
-using JobsByTurn = std::multimap<std::chrono::steady_clock::time_point, Job*>;
 
 /// Counts the jobs that have to ask for their start: no other one may start without asking then.
 /// And it counts those that a pause has held back: no other one may be posted before they are
