@@ -169,11 +169,12 @@ std::shared_ptr<Job> JobService::waiting_for(Client& client, const Opening& open
 }
 
 /// The job has come to its start. Others that a pause has held back may have been before it, and
-/// are behind it now (JRN-5). Suspects wait for no others, and who claims jobs of a shared queue
-/// gives back those that are held.
+/// are behind it now (JRN-5). Suspects wait for no others, and neither does anything as the server
+/// ends, as what is held is left to the next one; and who claims jobs of a shared queue gives back
+/// those that are held.
 bool JobService::must_be_held_too(const Client& client, const Job& job) const noexcept {
   const auto& mine = *job.unfinished;
-  if (!mine.asking || keeper_ == nullptr || is_shared()) return false;
+  if (!mine.asking || keeper_ == nullptr || is_shared() || shutting_down()) return false;
   return Turns::is_ahead_of_held(client, job, mine.posted_at);
 }
 

@@ -112,13 +112,16 @@ bool JobService::recover(const ClientTable& clients) {
   return !starts_held_;
 }
 
-/// A batch of them; the others follow in later steps.   Errors: std::bad_alloc.
+/// A batch of them; the others follow in later steps. Suspects wait for no others.
+///
+/// Errors: std::bad_alloc.
 void JobService::start_some_held(Client& client) {
   auto left = jobs_at_a_time;
   for (auto place = client.held.begin(); place != client.held.end() && left > 0;) {
     Job& job = *place++;
     if (job.is_paused()) continue;
-    if (Turns::is_ahead_of_held(client, job, Clock::now())) {  // their runs have not ended yet
+    // The runs of those that it is to wait for have not ended yet.
+    if (job.unfinished->held && Turns::is_ahead_of_held(client, job, Clock::now())) {
       start_held_later(client);
       continue;
     }

@@ -190,7 +190,7 @@ void JobService::post_stored(Client& client, const StoredJob& stored) {
   const auto line = waiting->line->shared_from_this();
   if (line->group && line->group->deleted()) return;  // a batch of the group's takes it
   // A pause has come meanwhile. What that holds back is before this one.
-  if (!is_shared() && (line->is_paused() || line->ahead.any_held())) {
+  if (!is_shared() && (line->is_paused() || Turns::is_behind_held(client, *line))) {
     return client.waiting.put_back(stored.id);
   }
   auto request = request_of(stored, line->kind);

@@ -51,8 +51,11 @@ class Turns {
   /// Whether a job of this line is to wait for a turn: others of the client do so before it, or are
   /// to be posted again after a pause, or enough are posted, or enough of the client run.
   [[nodiscard]] bool must_wait(const Client& client, const JobLine& line) const noexcept;
-  /// Whether jobs of the same lane are to start before this one and come to agents after it, which
-  /// has been posted at that time, or would be: a pause has held them back.
+  /// Whether jobs of the same lane that a pause has held back are still to be posted, before all
+  /// others.
+  [[nodiscard]] static bool is_behind_held(const Client& client, const JobLine& line) noexcept;
+  /// Whether such jobs have earlier turns than this one and come to agents after it, which has been
+  /// posted at that time, or would be: it is to be held back, too, and to start behind them.
   [[nodiscard]] static bool is_ahead_of_held(const Client& client, const Job& job,
                                              WaitingJobs::TimePoint posted_at) noexcept;
 

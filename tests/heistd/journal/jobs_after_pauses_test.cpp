@@ -138,6 +138,75 @@ TEST_F(JobsAfterPauses, resume_when_an_earlier_one_is_paused_still_then_others_d
   EXPECT_THAT(start_all(2), ElementsAre(other, held));
 }
 
+TEST_F(JobsAfterPauses, drain_when_one_is_held_then_those_behind_it_start_all_the_same) {
+  post_kept("/jobs/digest");
+  const auto other = post_kept("/jobs/digest?signal=s");
+  pause();
+  loop.run_one();
+  resume();
+  kept.start_shutdown();
+  run_kept();
+  EXPECT_THAT(journal.started, ElementsAre(other));
+}
+
+TEST_F(JobsAfterPauses,
+       pause_without_memory_when_an_agent_has_held_one_then_it_starts_once_it_may) {
+  const auto held = post_kept("/jobs/digest");
+  pause();
+  loop.run_until_idle();
+  {
+    const NoMemory none(0);
+    run_network();
+  }
+  resume();
+  EXPECT_THAT(start_all(1), ElementsAre(held));
+}
+
+// Rule: JRN-5
+TEST_F(JobsAfterPauses, resume_when_a_record_of_another_signal_is_being_read_then_it_waits) {
+  const auto held = post_kept("/jobs/digest");
+  auto job = new_job(1);
+  job.client = anonymous.name;
+  job.signal_name = "s";
+  said(journal.submit(job));
+  kept.restore(anonymous, *kinds.find("digest"), stored(job.id));
+  kept.post_waiting(anonymous);
+  pause();
+  resume();
+  step_network();
+  EXPECT_EQ(anonymous.jobs.find(job.id), nullptr);
+  EXPECT_THAT(start_all(2), ElementsAre(held, job.id));
+}
+
+TEST_F(JobsAfterPauses, resume_when_one_has_lost_an_attempt_then_it_waits_for_no_other) {
+  post_kept("/jobs/digest");
+  post_suspect();
+  loop.run_one();  // the first one asks for its start
+  pause();
+  loop.run_one();
+  run_network();  // and its agent has not heard that it is held
+  ASSERT_EQ(anonymous.held.size(), 1U);
+  resume();
+  EXPECT_TRUE(anonymous.held.empty());
+}
+
+TEST_F(JobsAfterPauses, resume_when_there_is_no_memory_to_start_one_then_others_need_not_wait) {
+  post_kept("/jobs/digest");
+  pause();
+  run_kept();
+  resume();
+  run_all();
+  loop.run_until_idle();  // it asks for its start
+  {
+    const NoMemory none(0);
+    EXPECT_THROW(run_network(), std::bad_alloc);
+  }
+  run_kept();  // it is to be tried again after a while
+  ASSERT_TRUE(journal.started.empty());
+  const auto other = post_kept("/jobs/digest");
+  EXPECT_THAT(start_all(1), ElementsAre(other));
+}
+
 class JobsAtOnceAfterPauses : public JobsAfterPauses {
  protected:
   JobsAtOnceAfterPauses() { journal.starts_at_once = true; }
