@@ -39,27 +39,10 @@ void remember(Client& client, const std::string& about, std::optional<Verdict> v
   }
 }
 
-/// Who is dead is counted when the journal has that.
-void count_failure(LevelStats& level, AfterFailure after) {
-  if (after == AfterFailure::another_attempt) ++level.retried;
-  if (after == AfterFailure::nothing) ++level.failed;
-}
-
 void count_run(LevelStats& level, const JobTimes& times) {
   level.queue_delay.add(times.queue_delay);
   level.longest_chunk = std::max(level.longest_chunk, times.longest);
   level.chunks += times.chunks;
-}
-
-void count_end(LevelStats& level, const JobEnd& end, AfterFailure after) {
-  if (std::holds_alternative<std::shared_ptr<const JobResult>>(end.outcome)) {
-    ++level.done;
-    level.run_time.add(end.times.run);
-  }
-  if (std::holds_alternative<JobFailure>(end.outcome) ||
-      std::holds_alternative<OutOfMemory>(end.outcome)) {
-    count_failure(level, after);
-  }
 }
 
 }  // namespace
@@ -393,17 +376,14 @@ void JobService::on_end(Client& client, const JobId& id, std::uint64_t run,
                         const std::exception_ptr& error, JobEnd end) {
   const auto job = find(client, id);
   if (job && !job->finished()) hear_of_first_start(client, *job);
-  const bool is_awaited = job && !job->finished() && !job->unfinished->is_told &&
-                          // In a shared queue it may have been left to others meanwhile.
-                          (!is_shared() || job->unfinished->run == run);
   if (end.times.chunks > 0) {
-    auto& level = client.stats_of(end.times.started_at);
-    count_run(level, end.times);
-    if (is_awaited) count_end(level, end, after_failure(*job, end));
+    count_run(client.stats_of(end.times.started_at), end.times);
     client.events.job_waited(end.times.started_at, end.times.queue_delay);
   }
-  if (job && job->group) follow_next_batch(client, job->group);
-  if (!is_awaited) return;
+  if (!job) return;
+  if (job->group) follow_next_batch(client, job->group);
+  if (job->finished() || job->unfinished->is_told) return;
+  if (is_shared() && job->unfinished->run != run) return;  // it was left to others meanwhile
   if (auto* const held = std::get_if<HeldBack>(&end.outcome)) {
     return hold(client, *job, std::move(held->run));
   }
@@ -421,12 +401,23 @@ void JobService::on_end(Client& client, const JobId& id, std::uint64_t run,
   }
 }
 
+/// Where the job's last attempt has started, if it has.
+LevelStats& JobService::level_of_end(Client& client, const Job& job) {
+  const bool has_started = job.progress->queue_delay().has_value();
+  return client.stats_of(has_started ? job.progress->started_at() : job.priority());
+}
+
 void JobService::end_job(Client& client, Job& job, JobEnd end) {
+  auto& level = level_of_end(client, job);
   if (auto* result = std::get_if<std::shared_ptr<const JobResult>>(&end.outcome)) {
+    ++level.done;
+    level.run_time.add(end.times.run);
     finish(client, job, {JobState::done, end.times, std::move(*result)});
   } else if (auto* failure = std::get_if<JobFailure>(&end.outcome)) {
+    ++level.failed;
     finish(client, job, {JobState::failed, end.times, nullptr, std::move(*failure)});
   } else if (std::holds_alternative<OutOfMemory>(end.outcome)) {
+    ++level.failed;
     finish(client, job, {JobState::failed, end.times});
   } else {
     finish_aborted(client, job, "the server is shutting down");
@@ -443,10 +434,7 @@ void JobService::finish_aborted(Client& client, Job& job, std::string_view reaso
 
 void JobService::finish(Client& client, Job& job, Job::End end) {
   if (is_end(end.state) && end.state != JobState::aborted) ++finished_;
-  if (end.state == JobState::dead) {
-    const bool has_run = end.times.chunks > 0;
-    ++client.stats_of(has_run ? end.times.started_at : job.priority()).dead;
-  }
+  if (end.state == JobState::dead) ++level_of_end(client, job).dead;
   client.waiting.remove(job.id);
   disposal_for(client).free(std::move(job.unfinished->upload));
   leave(client, job);

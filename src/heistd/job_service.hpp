@@ -279,7 +279,6 @@ class JobService {
   void ask_to_run(Client& client, const std::shared_ptr<Opening>& opening);
   void open(Client& client, const std::shared_ptr<Opening>& opening, StartQueue::Place place);
   void begin_attempt(Job& job, OpenedJob opened, Opening& opening, StartQueue::Place place);
-  static AfterFailure after_failure(const Job& job, const JobEnd& end);
   void tell_end(Client& client, const Job& job, JobEnd end);
   void tell_retry(Client& client, const Job& job, const JobFailure& why, const JobTimes& times);
   Result<std::shared_ptr<JobLine>> line_of(Client& client, const std::string& signal_name,
@@ -407,6 +406,7 @@ class JobService {
   [[nodiscard]] bool is_shared() const noexcept {
     return keeper_ != nullptr && keeper_->is_shared();
   }
+  [[nodiscard]] static LevelStats& level_of_end(Client& client, const Job& job);
   void end_job(Client& client, Job& job, JobEnd end);
   void finish(Client& client, Job& job, Job::End end);
   void finish_aborted(Client& client, Job& job, std::string_view reason,

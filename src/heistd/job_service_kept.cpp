@@ -253,15 +253,6 @@ void JobService::begin_attempt(Job& job, OpenedJob opened, Opening& opening,
   }
 }
 
-/// Unless the journal has something else to say, as the job was deleted.
-AfterFailure JobService::after_failure(const Job& job, const JobEnd& end) {
-  const auto* const failure = std::get_if<JobFailure>(&end.outcome);
-  const bool may_go_away = failure != nullptr && failure->is_transient();
-  if (!may_go_away || !job.unfinished->begun) return AfterFailure::nothing;
-  const bool was_last = job.attempts.counted() >= job.attempts.most;
-  return was_last ? AfterFailure::death : AfterFailure::another_attempt;
-}
-
 /// Who waits for the job, or asks for it, hears of its end when the journal has it. If the journal
 /// was told before that the job is deleted, that is its end.
 void JobService::tell_end(Client& client, const Job& job, JobEnd end) {
@@ -294,13 +285,16 @@ void JobService::tell_retry(Client& client, const Job& job, const JobFailure& wh
                    const auto failed = find_run(client, id, run);
                    if (!failed) return;
                    const auto& attempts = failed->attempts;
+                   auto& level = level_of_end(client, *failed);
                    const bool is_dead = stored ? stored->state == StoredState::dead
                                                : effect == JobJournal::Effect::stored &&
                                                      attempts.counted() >= attempts.most;
                    if (is_shared() && !is_dead) {
                      hear_of(client, *failed, stored);
+                     if (effect == JobJournal::Effect::stored) ++level.retried;
                    } else if (stored && stored->state == StoredState::queued) {
                      try_again(client, *failed, *stored);
+                     ++level.retried;
                    } else if (is_dead) {
                      finish(client, *failed, {JobState::dead, times, nullptr, why});
                    } else {

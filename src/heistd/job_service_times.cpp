@@ -98,10 +98,8 @@ void JobService::time_out(Client& client, Job& job) {
   hear_of_first_start(client, job);
   mine.controller.abort(heist::Reason::of(std::make_exception_ptr(heist::TimeoutError())));
   JobEnd end;
-  end.times.started_at = job.progress->started_at();
   end.times.queue_delay = job.progress->queue_delay().value_or(std::chrono::nanoseconds{});
   end.outcome = timed_out(*job.timeout);
-  ++client.stats_of(end.times.started_at).failed;
   if (keeper_ != nullptr) {
     tell_end(client, job, std::move(end));
   } else {
