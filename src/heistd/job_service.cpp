@@ -318,8 +318,9 @@ void JobService::set_priority(Client& client, Job& job, heist::TaskPriority prio
   auto& mine = *job.unfinished;
   if (mine.asking || mine.held) {
     const auto to = JobLine::ahead_of(line_of(client, job, priority));
+    if (priority != job.priority()) take_new_turn(client, job);
     if (mine.asking) mine.asking->move(to);
-    if (mine.held) mine.held->move(to);
+    if (mine.held) mine.held->move(to, mine.turn);
   }
   auto& before = job.progress->counts();
   const auto now = client.counts_of(priority);

@@ -356,6 +356,7 @@ class JobService {
   static void hold_at_start(Job& job) noexcept;
   static void note_held(Job& job) noexcept;
   [[nodiscard]] bool must_be_held_too(const Client& client, const Job& job) const noexcept;
+  static void take_new_turn(Client& client, Job& job) noexcept;
   void start_some_held(Client& client);
   void start_held_later(Client& client) noexcept;
   void note_posted_anew(Client& client, Job& job);

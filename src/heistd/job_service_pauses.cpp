@@ -29,20 +29,24 @@ void JobService::set_pause(Client& client, Pause& pause, bool on) {
   const bool was_on = pause.is_on();
   pause.set(on);
   if (is_shared()) return;
-  if (on) return hold_those_at_once(client);
-  if (!was_on) return;
-  for (const auto& [key, line] : client.waiting.lines()) {
-    if (line->is_under(pause)) line->ahead.note_resume(Clock::now());
+  if (!on && was_on) {
+    for (const auto& [key, line] : client.waiting.lines()) {
+      if (line->is_under(pause)) line->ahead.note_resume(Clock::now());
+    }
+    start_held_later(client);  // even if there is no memory for what follows
   }
+  hold_those_at_once(client);
 }
 
-/// The network would not hear how their agents have found the pause: from now on they ask.
+/// The network would not hear how the agents of those that are paused have found the pause, and
+/// those that are behind them would start before them: from now on they ask.
 ///
 /// Errors: std::bad_alloc.
 void JobService::hold_those_at_once(Client& client) {
   for (auto place = client.at_once.begin(); place != client.at_once.end();) {
     Job& job = **place++;
-    if (!job.is_paused()) continue;
+    const auto posted_at = job.unfinished->posted_at;
+    if (!job.is_paused() && !Turns::is_ahead_of_held(client, job, posted_at)) continue;
     auto ahead = JobLine::ahead_of(line_of(client, job, job.fixed_priority));
     hear_of_first_start(client, job);
     if (job.unfinished->begun) continue;
@@ -86,6 +90,15 @@ void JobService::put_in_held(Client& client, Job& job) noexcept {
   mine.run_place.reset();
   if (job.is_paused()) return post_waiting(client);
   start_held(client);
+}
+
+/// A job of another priority than before starts behind those that are posted already (JRN-5). Those
+/// of a signal that gets another priority keep their turns, also among those of other signals.
+void JobService::take_new_turn(Client& client, Job& job) noexcept {
+  const bool is_held = job.place_in_held.is_linked();
+  job.place_in_held.unlink();
+  job.unfinished->turn = Clock::now();
+  if (is_held) client.held.insert(job);
 }
 
 /// Those that may start now. Without memory they stay held.

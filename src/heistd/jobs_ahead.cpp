@@ -72,9 +72,10 @@ void JobsAhead::Held::note_posted(TimePoint now) noexcept {
   if (!std::exchange(is_posted_, true)) --all_->held_;
 }
 
-void JobsAhead::Held::move(std::shared_ptr<JobsAhead> to) noexcept {
+void JobsAhead::Held::move(std::shared_ptr<JobsAhead> to, TimePoint turn) noexcept {
   leave();
   all_ = std::move(to);
+  turn_ = turn;
   enter();
 }
 

@@ -57,7 +57,8 @@ class JobsAhead {
     boost::intrusive::set_member_hook<> place_;
   };
 
-  /// A job that is held back, until it comes to its start anew. It keeps its turn.
+  /// A job that is held back, until it comes to its start anew. It keeps its turn
+  /// in its line.
   class Held {
    public:
     Held(std::shared_ptr<JobsAhead> all, TimePoint turn) noexcept;
@@ -70,8 +71,8 @@ class JobsAhead {
     void note_posting(TimePoint now) noexcept { posted_at_ = now; }
     /// It is posted anew.
     void note_posted(TimePoint now) noexcept;
-    /// It is of another line from now on.
-    void move(std::shared_ptr<JobsAhead> to) noexcept;
+    /// It is of another line from now on, and has this turn there.
+    void move(std::shared_ptr<JobsAhead> to, TimePoint turn) noexcept;
 
    private:
     friend class JobsAhead;
@@ -80,7 +81,7 @@ class JobsAhead {
     void leave() noexcept;
 
     std::shared_ptr<JobsAhead> all_;
-    const TimePoint turn_;
+    TimePoint turn_;
     TimePoint posted_at_ = TimePoint::max();  ///< the largest one: nothing is about to post it
     bool is_posted_ = false;
     boost::intrusive::set_member_hook<> place_;

@@ -61,7 +61,7 @@ TEST_F(JobsAheadTest, held_then_it_counts_until_it_is_posted_anew) {
   std::optional<JobsAhead::Held> job;
   job.emplace(line, now);
   EXPECT_TRUE(line->any_held());
-  job->move(other);
+  job->move(other, now);
   EXPECT_TRUE(line->none());
   EXPECT_TRUE(other->any_held());
   job->note_posted(now + std::chrono::seconds(1));
@@ -83,9 +83,10 @@ TEST_F(JobsAheadTest, held_then_it_is_behind_those_of_later_turns_that_were_post
   job.note_posted(now + 5 * second);
   EXPECT_TRUE(line->any_behind(now + second, now + second));
   EXPECT_FALSE(line->any_behind(now + second, now + 6 * second));
-  job.move(other);
+  job.move(other, now + second);
   EXPECT_FALSE(line->any_behind(now + second, now + second));
-  EXPECT_TRUE(other->any_behind(now + second, now + second));
+  EXPECT_FALSE(other->any_behind(now + second, now + second));
+  EXPECT_TRUE(other->any_behind(now + 2 * second, now + second));
 }
 
 }  // namespace

@@ -323,39 +323,54 @@ TEST_F(JobsAtOnceAfterPauses,
   EXPECT_EQ(start_all(4), ids);
 }
 
-/// One that is held, of which its agent does not know yet, and a later one of a higher priority, of
-/// which it does.
-class JobsHeldOneByOne : public JobsAtOnceAfterPauses {
+// Rule: JRN-5
+TEST_F(JobsAtOnceAfterPauses, resume_when_an_agent_comes_to_all_later_then_another_kind_is_behind) {
+  const auto held = post_kept("/jobs/digest");
+  const auto other = post_kept("/jobs/compress");
+  pause();
+  resume();
+  EXPECT_THAT(start_all(2), ElementsAre(held, other));
+}
+
+/// One that is held, of which its agent does not know yet, and a later one of which it does.
+class JobsHeldOneByOne : public JobsAfterPauses {
  protected:
   JobsHeldOneByOne() {
-    journal.starts_at_once = false;
-    later = post_kept("/jobs/digest");
+    loop.run_one();  // the first one asks for its start
     pause();
     loop.run_one();
     run_network();
   }
-  void raise() { EXPECT_EQ(ask("PUT", "/jobs/" + first + "?priority=user-visible").status, 200U); }
 
-  const JobId first = post_kept("/jobs/digest?priority=background");
-  JobId later;
+  const JobId first = post_kept("/jobs/digest");
+  const JobId later = post_kept("/jobs/digest");
 };
 
 // Rule: JRN-5
-TEST_F(JobsHeldOneByOne, resume_when_the_first_has_got_the_priority_of_the_later_then_it_is_first) {
-  raise();
+TEST_F(JobsHeldOneByOne, resume_then_the_first_is_first) {
   ASSERT_EQ(anonymous.held.size(), 1U);
   resume();
   EXPECT_THAT(start_all(2), ElementsAre(first, later));
 }
 
 TEST_F(JobsHeldOneByOne, abort_when_the_later_one_waits_for_the_first_then_it_starts) {
-  raise();
   resume();
   run_network();
   EXPECT_FALSE(kept.recover(clients));
   EXPECT_EQ(ask("DELETE", "/jobs/" + first).status, 200U);
   EXPECT_TRUE(kept.recover(clients));
   EXPECT_THAT(start_all(1), ElementsAre(later));
+}
+
+// Rule: JRN-5
+TEST_F(JobsAfterPauses, put_priority_when_a_job_is_held_then_it_is_behind_those_that_are_posted) {
+  const auto moved = post_kept("/jobs/digest?priority=background");
+  const auto posted = post_kept("/jobs/digest");
+  pause();
+  run_kept();
+  EXPECT_EQ(ask("PUT", "/jobs/" + moved + "?priority=user-visible").status, 200U);
+  resume();
+  EXPECT_THAT(start_all(2), ElementsAre(posted, moved));
 }
 
 TEST_F(JobsAtOnceAfterPauses, resume_when_one_runs_then_a_new_job_need_not_wait_for_it) {
