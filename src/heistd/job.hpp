@@ -81,9 +81,9 @@ class Job {
     bool is_held_back = false;  ///< it has asked for its start, and may not start now
     std::optional<std::list<Job*>::iterator> place_at_once;  ///< of its client; it has a `first`
     std::optional<JobsAhead::Asking> asking;  ///< of one that no other may pass on the agents
-    std::optional<JobsAhead::Held> held;  ///< the same, from when it may not start now until it may
-    Clock::time_point posted_at;          ///< from when on agents have it, be it after its delay
-    Clock::time_point turn;  ///< the same of when it was first posted, if it was held since
+    std::optional<JobsAhead::Held> held;      ///< the same, from when it was held until it starts
+    Clock::time_point posted_at;  ///< from when on agents have it, be it after its delay
+    Clock::time_point turn;       ///< that of before it was held, or since when it has its priority
     std::shared_ptr<JobRun> held_run;  ///< of one that is held: posted again, it starts
     std::function<void()> held_start;  ///< or what has it ask for its start once more
     bool is_told = false;  ///< the end of the latest attempt is known, and the journal is told

@@ -61,7 +61,7 @@ void JobService::hold_at_start(Job& job) noexcept {
   note_held(job);
 }
 
-/// Nobody waits for suspects.
+/// From now on others wait for the job, unless it is a suspect.
 void JobService::note_held(Job& job) noexcept {
   auto& mine = *job.unfinished;
   if (mine.held) return mine.held->note_held();
@@ -146,7 +146,7 @@ void JobService::start_some_held(Client& client) {
   if (!do_later([this, &client] { start_held(client); })) start_held(client);
 }
 
-/// If it was held, the agents have it in its order, and other jobs of its line may follow.
+/// If it was held, others of its line may be posted behind it now.
 ///
 /// Errors: std::bad_alloc.
 void JobService::note_posted_anew(Client& client, Job& job) {

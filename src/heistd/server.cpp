@@ -197,7 +197,7 @@ void Server::run() {
 }
 
 /// Makes up for what was lost while memory or descriptors were missing; false when it is to be
-/// tried again. It comes after each event, and needs no memory itself.
+/// tried again, also as there is no memory for it. It comes after each event.
 bool Server::recover() {
   // The journal has them as well.
   if (keeper_ && MemoryShortage::take()) clients_.drop_older_half();
