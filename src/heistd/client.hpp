@@ -54,8 +54,8 @@ class Client {
   KindPauses kind_pauses;
   /// Jobs that start at once, until the network knows whether they have started.
   std::list<Job*> at_once;
-  std::list<Job*> held;      ///< posted ones that may not start now, in the order of their turns
-  bool starts_held = false;  ///< some of these are to start as soon as there is memory
+  JobsByTurn held;           ///< posted ones that may not start now
+  bool starts_held = false;  ///< some of these are to start as soon as that can be
   Verdicts verdicts;
   std::array<LevelStats, 3> stats;
   /// Agents count the starts here, by the priority that each job has when it starts.

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <boost/asio/steady_timer.hpp>
+#include <boost/intrusive/set.hpp>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -80,11 +81,12 @@ class Job {
     std::shared_ptr<void> suspect_place;        ///< of a StartQueue, until the attempt has ended
     bool is_held_back = false;  ///< it has asked for its start, and may not start now
     std::optional<std::list<Job*>::iterator> place_at_once;  ///< of its client; it has a `first`
-    std::optional<std::list<Job*>::iterator> place_in_held;  ///< the same
     std::optional<JobsAhead::Asking> asking;  ///< of one that no other may pass on the agents
-    std::optional<JobsAhead::Held> held;      ///< the same, from when it may not start now
-    std::shared_ptr<JobRun> held_run;         ///< of one that is held: posted again, it starts
-    std::function<void()> held_start;         ///< or what has it ask for its start once more
+    std::optional<JobsAhead::Held> held;      ///< the same, from when it was held until it starts
+    Clock::time_point posted_at;  ///< from when on agents have it, be it after its delay
+    Clock::time_point turn;       ///< that of before it was held, or since when it has its priority
+    std::shared_ptr<JobRun> held_run;  ///< of one that is held: posted again, it starts
+    std::function<void()> held_start;  ///< or what has it ask for its start once more
     /// What the latest run says of its end does not count any more: the journal is told of another
     /// one, or of that.
     bool is_told = false;
@@ -94,6 +96,10 @@ class Job {
     std::unique_ptr<boost::asio::steady_timer> timer;
   };
   std::unique_ptr<Unfinished> unfinished;  ///< null once it has ended
+
+  using PlaceInHeld =
+      boost::intrusive::set_member_hook<boost::intrusive::link_mode<boost::intrusive::auto_unlink>>;
+  PlaceInHeld place_in_held;  ///< among those of its client that may not start now
 
   /// Called when the job has finished; by those who wait for it.
   std::list<std::function<void()>> on_finished;
@@ -153,5 +159,14 @@ class Job {
   std::optional<End> end_;
   std::list<std::shared_ptr<Job>>::iterator place_;  ///< among the unfinished or the finished ones
 };
+
+struct TurnOfJob {
+  using type = Clock::time_point;
+  type operator()(const Job& job) const noexcept { return job.unfinished->turn; }
+};
+/// Unfinished jobs in the order of their turns. A place there takes no memory.
+using JobsByTurn = boost::intrusive::multiset<
+    Job, boost::intrusive::member_hook<Job, Job::PlaceInHeld, &Job::place_in_held>,
+    boost::intrusive::key_of_value<TurnOfJob>, boost::intrusive::constant_time_size<false>>;
 
 }  // namespace heistd

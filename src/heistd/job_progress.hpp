@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstdint>
 #include <heist/detail/sync.hpp>
+#include <heist/priority.hpp>
 #include <heistd/events/changed_jobs.hpp>
 #include <heistd/job_counts.hpp>
 #include <memory>
@@ -28,12 +29,14 @@ class JobProgress {
     job_ = std::move(job);
   }
 
-  /// An agent, once in each run: how long the job had been runnable when its first chunk started.
-  void start(std::chrono::nanoseconds queue_delay) noexcept {
+  /// An agent, once in each run: how long the job had been runnable when its first chunk started,
+  /// and the priority that it has then.
+  void start(std::chrono::nanoseconds queue_delay, heist::TaskPriority priority) noexcept {
     // relaxed, also below: counts are older than the job, and the numbers are all that is passed
     // on.
     auto* const counts = to_start_in_.exchange(nullptr, heist::detail::sync::relaxed);
     if (counts == nullptr) return;
+    started_at_.store(priority, heist::detail::sync::relaxed);
     queue_delay_.store(queue_delay.count(), heist::detail::sync::relaxed);
     counts->note_start();
     note_change();
@@ -62,6 +65,10 @@ class JobProgress {
     if (count < 0) return std::nullopt;
     return std::chrono::nanoseconds(count);
   }
+  /// Precondition: the first chunk has started, and whoever asks has heard of that.
+  [[nodiscard]] heist::TaskPriority started_at() const noexcept {
+    return started_at_.load(heist::detail::sync::relaxed);
+  }
 
   /// An agent: which part is done, from 0 to 1; what is beyond counts as the nearest of them.
   void report(double part) noexcept {
@@ -88,6 +95,7 @@ class JobProgress {
   JobCounts* counts_;                                    ///< the network's: where the job counts
   heist::detail::sync::atomic<JobCounts*> to_start_in_;  ///< null: taken
   heist::detail::sync::atomic<std::int64_t> queue_delay_{waits};
+  heist::detail::sync::atomic<heist::TaskPriority> started_at_{};
   heist::detail::sync::atomic<double> part_done_{waits};
   std::shared_ptr<ChangedJobs> changed_;  ///< null: nobody is told
   std::weak_ptr<const Job> job_;

@@ -1,8 +1,11 @@
 #include <heistd/backoff.hpp>
 #include <heistd/job_keeper.hpp>
 #include <heistd/job_restore.hpp>
+#include <heistd/job_summary.hpp>
 #include <heistd/stored_result.hpp>
 #include <iostream>
+#include <set>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -28,10 +31,12 @@ class Restore {
 
   RestoredJobs run() {
     begun_ = system_time();
-    restored_.dead = said(journal_.reclaim(Backoff())).dead;
+    // First of all, as the journal drops signals of which only jobs were left that die now.
     restore_names();
+    restored_.dead = said(journal_.reclaim(Backoff())).dead;
     restore_unfinished();
     restore_finished();
+    drop_signals_that_are_gone();
     // This may end some, which were else restored a second time, as finished ones.
     for (const auto& client : clients_.all()) service_.post_waiting(*client);
     return restored_;
@@ -69,6 +74,20 @@ class Restore {
       if (group) group->pause.set(true);
     } else if (const auto* const kind = kinds_.find(pause.name)) {
       client->kind_pauses.of(*kind)->set(true);
+    }
+  }
+
+  /// Those of which only jobs were left that have died now.
+  void drop_signals_that_are_gone() {
+    std::set<std::pair<std::string, std::string>> stored;
+    for (auto& signal : said(journal_.signals())) {
+      stored.emplace(std::move(signal.client), std::move(signal.name));
+    }
+    for (const auto& client : clients_.all()) {
+      const auto signals = client->signals.all();
+      for (const auto& [name, group] : signals) {
+        if (!stored.contains({client->name, name})) client->signals.drop_unused(name, *group);
+      }
     }
   }
 
@@ -129,7 +148,7 @@ class Restore {
         const bool has_died = has_died_now(job);
         const bool has_room = client.jobs.has_room_for(newest.size(), bytes);
         if (!has_died && !has_room) return newest;
-        if (has_died) ++client.stats_of(priority_of(client, job)).dead;
+        if (has_died) ++client.stats_of(priority_of(job, client)).dead;
         if (!has_room) continue;
         bytes += job.result_bytes;
         newest.push_back(std::move(job));
@@ -140,10 +159,6 @@ class Restore {
   /// By the loss of its last attempt, of which nobody else hears.
   [[nodiscard]] bool has_died_now(const StoredJob& job) const {
     return job.state == StoredState::dead && job.ended_at >= begun_;
-  }
-
-  static heist::TaskPriority priority_of(const Client& client, const StoredJob& job) {
-    return job.priority.value_or(client.default_priority());
   }
 
   std::shared_ptr<const JobResult> result_of(const StoredJob& job) {

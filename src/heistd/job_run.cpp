@@ -146,7 +146,7 @@ void JobRun::note_start(Clock::time_point now) noexcept {
   times_.queue_delay = std::max<std::chrono::nanoseconds>(now - start_.runnable_at, {});
   const auto level = static_cast<std::ptrdiff_t>(times_.started_at);
   std::next(start_.start_delays->begin(), level)->add(times_.queue_delay);
-  start_.progress->start(times_.queue_delay);
+  start_.progress->start(times_.queue_delay, times_.started_at);
   if (start_.started) start_.started->resolve();
 }
 

@@ -39,24 +39,10 @@ void remember(Client& client, const std::string& about, std::optional<Verdict> v
   }
 }
 
-/// Who is dead is counted when the journal has that.
-void count_failure(LevelStats& level, AfterFailure after) {
-  if (after == AfterFailure::another_attempt) ++level.retried;
-  if (after == AfterFailure::nothing) ++level.failed;
-}
-
-void count(LevelStats& level, const JobEnd& end, AfterFailure after) {
-  level.queue_delay.add(end.times.queue_delay);
-  level.longest_chunk = std::max(level.longest_chunk, end.times.longest);
-  level.chunks += end.times.chunks;
-  if (std::holds_alternative<std::shared_ptr<const JobResult>>(end.outcome)) {
-    ++level.done;
-    level.run_time.add(end.times.run);
-  }
-  if (std::holds_alternative<JobFailure>(end.outcome) ||
-      std::holds_alternative<OutOfMemory>(end.outcome)) {
-    count_failure(level, after);
-  }
+void count_run(LevelStats& level, const JobTimes& times) {
+  level.queue_delay.add(times.queue_delay);
+  level.longest_chunk = std::max(level.longest_chunk, times.longest);
+  level.chunks += times.chunks;
 }
 
 }  // namespace
@@ -220,7 +206,7 @@ void JobService::leave(Client& client, Job& job) {
   auto& mine = *job.unfinished;
   count_out(job);
   if (mine.place_in_group) job.group->remove(*mine.place_in_group);
-  if (mine.place_in_held) client.held.erase(*mine.place_in_held);
+  job.place_in_held.unlink();
   leave_at_once(client, job);
   mine.asking.reset();
   mine.stored.reset();
@@ -240,6 +226,8 @@ void JobService::post(Client& client, Job& job, const JobRequest& request, Block
                       Budget::Ticket ticket, std::shared_ptr<AtOnce> at_once) {
   auto& mine = *job.unfinished;
   if (job.expires_at) set_timer(client, job, *job.expires_at, &JobService::expire_posted);
+  mine.posted_at = std::max(Clock::now(), job.runnable_at);
+  if (!mine.held) mine.turn = mine.posted_at;
   const auto signal = mine.controller.signal();
   JobStart start{job.kind.label, nullptr,        std::move(ticket),  signal,
                  job.group,      request.delay,  job.runnable_at,    job.progress,
@@ -380,8 +368,9 @@ void JobService::set_priority(Client& client, Job& job, heist::TaskPriority prio
   auto& mine = *job.unfinished;
   if (mine.asking || mine.held) {
     const auto to = JobLine::ahead_of(line_of(client, job, priority));
+    if (priority != job.priority()) take_new_turn(client, job);
     if (mine.asking) mine.asking->move(to);
-    if (mine.held) mine.held->move(to);
+    if (mine.held) mine.held->move(to, mine.turn);
   }
   auto& before = job.progress->counts();
   const auto now = client.counts_of(priority);
@@ -439,8 +428,7 @@ void JobService::on_end(Client& client, const JobId& id, std::uint64_t run,
   const auto job = find(client, id);
   if (job && !job->finished()) hear_of_first_start(client, *job);
   if (end.times.chunks > 0) {
-    count(client.stats_of(end.times.started_at), end,
-          job ? after_failure(*job, end) : AfterFailure::nothing);
+    count_run(client.stats_of(end.times.started_at), end.times);
     client.events.job_waited(end.times.started_at, end.times.queue_delay);
   }
   if (!job) return;
@@ -464,12 +452,23 @@ void JobService::on_end(Client& client, const JobId& id, std::uint64_t run,
   }
 }
 
+/// Where the job's last attempt has started, if it has.
+LevelStats& JobService::level_of_end(Client& client, const Job& job) {
+  const bool has_started = job.progress->queue_delay().has_value();
+  return client.stats_of(has_started ? job.progress->started_at() : job.priority());
+}
+
 void JobService::end_job(Client& client, Job& job, JobEnd end) {
+  auto& level = level_of_end(client, job);
   if (auto* result = std::get_if<std::shared_ptr<const JobResult>>(&end.outcome)) {
+    ++level.done;
+    level.run_time.add(end.times.run);
     finish(client, job, {JobState::done, end.times, std::move(*result)});
   } else if (auto* failure = std::get_if<JobFailure>(&end.outcome)) {
+    ++level.failed;
     finish(client, job, {JobState::failed, end.times, nullptr, std::move(*failure)});
   } else if (std::holds_alternative<OutOfMemory>(end.outcome)) {
+    ++level.failed;
     finish(client, job, {JobState::failed, end.times});
   } else {
     finish_aborted(client, job, "the server is shutting down");
@@ -486,10 +485,7 @@ void JobService::finish_aborted(Client& client, Job& job, std::string_view reaso
 
 void JobService::finish(Client& client, Job& job, Job::End end) {
   if (is_end(end.state) && end.state != JobState::aborted) ++finished_;
-  if (end.state == JobState::dead) {
-    const bool has_run = end.times.chunks > 0;
-    ++client.stats_of(has_run ? end.times.started_at : job.priority()).dead;
-  }
+  if (end.state == JobState::dead) ++level_of_end(client, job).dead;
   client.waiting.remove(job.id);
   disposal_for(client).free(std::move(job.unfinished->upload));
   leave(client, job);

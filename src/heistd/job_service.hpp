@@ -212,6 +212,10 @@ class JobService {
   [[nodiscard]] Result<std::shared_ptr<SignalGroup>> set_pause(Client& client,
                                                                std::string_view name, bool on);
 
+  /// To be called after each event, with all clients: what is to start after a pause and could not
+  /// is looked at again. False: it is to be called again soon, as some of that is left.
+  [[nodiscard]] bool recover(const ClientTable& clients);
+
   /// Sets the priority of an unfinished job that has one of its own, whether it waits or runs.
   ///
   /// Errors: std::bad_alloc.
@@ -286,7 +290,6 @@ class JobService {
   void ask_to_run(Client& client, const std::shared_ptr<Opening>& opening);
   void open(Client& client, const std::shared_ptr<Opening>& opening, StartQueue::Place place);
   void begin_attempt(Job& job, OpenedJob opened, Opening& opening, StartQueue::Place place);
-  static AfterFailure after_failure(const Job& job, const JobEnd& end);
   void tell_end(Client& client, const Job& job, JobEnd end);
   void tell_retry(Client& client, const Job& job, const JobFailure& why, const JobTimes& times);
   Result<std::shared_ptr<JobLine>> line_of(Client& client, const std::string& signal_name,
@@ -362,13 +365,16 @@ class JobService {
   void follow(Client& client, const Job& job, const heist::Promise<JobEnd>& end);
   void set_pause(Client& client, Pause& pause, bool on);
   static void hold_at_start(Job& job) noexcept;
-  [[nodiscard]] bool must_be_held_too(const Client& client, Job& job) const noexcept;
+  static void note_held(Job& job) noexcept;
+  [[nodiscard]] bool must_be_held_too(const Client& client, const Job& job) const noexcept;
+  static void take_new_turn(Client& client, Job& job) noexcept;
   void start_some_held(Client& client);
+  void start_held_later(Client& client) noexcept;
   void note_posted_anew(Client& client, Job& job);
   void hold(Client& client, Job& job, std::shared_ptr<JobRun> run);
   void hold_at_gate(Client& client, Job& job, const std::shared_ptr<Opening>& opening);
-  void put_in_held(Client& client, Job& job);
-  void start_held(Client& client);
+  void put_in_held(Client& client, Job& job) noexcept;
+  void start_held(Client& client) noexcept;
   void start_again(Client& client, Job& job);
   void put_off(Client& client, Job& job);
   Result<std::shared_ptr<Job>> submit_shared(Client& client, const JobRequest& request,
@@ -376,7 +382,7 @@ class JobService {
   std::shared_ptr<Job> watch(Client& client, const JobRequest& request, const JobId& id,
                              std::size_t bytes);
   std::shared_ptr<Job> watch(Client& client, const StoredJob& stored);
-  void stop_run(Client& client, Job& job);
+  static void stop_run(Job& job);
   void release_claim(Client& client, Job& job);
   void leave_to_others(Client& client, Job& job);
   void hear_of(Client& client, Job& job, const std::optional<StoredJob>& stored);
@@ -417,6 +423,7 @@ class JobService {
   [[nodiscard]] bool is_shared() const noexcept {
     return keeper_ != nullptr && keeper_->is_shared();
   }
+  [[nodiscard]] static LevelStats& level_of_end(Client& client, const Job& job);
   void end_job(Client& client, Job& job, JobEnd end);
   void finish(Client& client, Job& job, Job::End end);
   void finish_aborted(Client& client, Job& job, std::string_view reason,
@@ -440,6 +447,7 @@ class JobService {
   std::unordered_map<Client*, boost::asio::steady_timer> wakes_;  ///< for delayed jobs that wait
   const std::shared_ptr<RunnableJobs> runnable_ = std::make_shared<RunnableJobs>();
   bool aborts_all_ = false;   ///< since the server ends, without a journal
+  bool starts_held_ = false;  ///< of some clients, too
   std::size_t settling_ = 0;  ///< later steps that are to settle_followers()
   std::size_t finished_ = 0;
   // relaxed: nothing else is passed on.

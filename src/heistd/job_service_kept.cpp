@@ -19,7 +19,7 @@ std::shared_ptr<Job> JobService::restore_finished(Client& client, const Kind& ki
   job->signal_name = stored.signal_name;
   job->after = stored.after;
   job->request_id = stored.request_id;
-  job->fixed_priority = stored.priority.value_or(client.default_priority());
+  job->fixed_priority = priority_of(stored, client);
   job->progress = std::make_shared<JobProgress>(client.counts_of(*job->fixed_priority));
   job->note_attempts(stored);
   client.jobs.add(job);
@@ -174,15 +174,14 @@ std::shared_ptr<Job> JobService::waiting_for(Client& client, const Opening& open
   return waits ? std::move(job) : nullptr;
 }
 
-/// The job asks for its start. If it was posted before the end of a pause that has held back
-/// others, these may have been before it, and are behind it now (JRN-5). Who claims jobs of a
-/// shared queue gives those back instead.
-bool JobService::must_be_held_too(const Client& client, Job& job) const noexcept {
-  auto& asking = job.unfinished->asking;
-  if (!asking) return false;
-  const bool is_behind = asking->is_maybe_held() && Turns::were_held(client, job);
-  asking->note_asked();
-  return is_behind && keeper_ != nullptr && !is_shared();
+/// The job has come to its start. Others that a pause has held back may have been before it, and
+/// are behind it now (JRN-5). Suspects wait for no others, and neither does anything as the server
+/// ends, as what is held is left to the next one; and who claims jobs of a shared queue gives back
+/// those that are held.
+bool JobService::must_be_held_too(const Client& client, const Job& job) const noexcept {
+  const auto& mine = *job.unfinished;
+  if (!mine.asking || keeper_ == nullptr || is_shared() || shutting_down()) return false;
+  return Turns::is_ahead_of_held(client, job, mine.posted_at);
 }
 
 /// The job takes a place among those of its client that run, and then one among those that start.
@@ -190,7 +189,7 @@ bool JobService::must_be_held_too(const Client& client, Job& job) const noexcept
 void JobService::ask_to_run(Client& client, const std::shared_ptr<Opening>& opening) {
   const auto job = waiting_for(client, *opening);
   if (!job) return;
-  if (must_be_held_too(client, *job)) return hold_at_start(*job);
+  if (job->unfinished->asking) job->unfinished->asking->note_asked();
   const auto start = [this, &client, opening] {
     const auto asking = waiting_for(client, *opening);
     if (!asking) return;
@@ -207,12 +206,13 @@ void JobService::open(Client& client, const std::shared_ptr<Opening>& opening,
                       StartQueue::Place place) {
   const auto asking = waiting_for(client, *opening);
   if (!asking) return;
-  if (asking->is_paused()) {
+  if (asking->is_paused() || must_be_held_too(client, *asking)) {
     // Its run ends as the opening goes, and then it is held. Without a journal nobody else knows
     // what it takes to run it.
     if (keeper_ == nullptr) return hold_at_gate(client, *asking, opening);
     return hold_at_start(*asking);
   }
+  asking->unfinished->held.reset();
   if (keeper_ == nullptr) {
     begin_attempt(*asking, {first_attempt, std::move(asking->unfinished->upload)}, *opening,
                   std::move(place));
@@ -259,15 +259,6 @@ void JobService::begin_attempt(Job& job, OpenedJob opened, Opening& opening,
   }
 }
 
-/// Unless the journal has something else to say, as the job was deleted.
-AfterFailure JobService::after_failure(const Job& job, const JobEnd& end) {
-  const auto* const failure = std::get_if<JobFailure>(&end.outcome);
-  const bool may_go_away = failure != nullptr && failure->is_transient();
-  if (!may_go_away || job.finished() || !job.unfinished->begun) return AfterFailure::nothing;
-  const bool was_last = job.attempts.counted() >= job.attempts.most;
-  return was_last ? AfterFailure::death : AfterFailure::another_attempt;
-}
-
 /// Who waits for the job, or asks for it, hears of its end when the journal has it. If the journal
 /// was told before that the job is deleted, that is its end.
 void JobService::tell_end(Client& client, const Job& job, JobEnd end) {
@@ -300,17 +291,20 @@ void JobService::tell_retry(Client& client, const Job& job, const JobFailure& wh
                    const auto failed = find_run(client, id, run);
                    if (!failed) return;
                    const auto& attempts = failed->attempts;
+                   auto& level = level_of_end(client, *failed);
                    const bool is_dead = stored ? stored->state == StoredState::dead
                                                : effect == JobJournal::Effect::stored &&
                                                      attempts.counted() >= attempts.most;
                    if (is_shared() && !is_dead) {
                      hear_of(client, *failed, stored);
+                     if (effect == JobJournal::Effect::stored) ++level.retried;
                    } else if (is_dead) {
                      finish(client, *failed, {JobState::dead, times, nullptr, why});
                    } else if (failed->unfinished->is_given_up) {
                      return;  // its abort is on its way to the journal
                    } else if (stored && stored->state == StoredState::queued) {
                      try_again(client, *failed, *stored);
+                     ++level.retried;
                    } else {
                      finish_aborted(client, *failed, job_deleted);
                    }
@@ -341,6 +335,7 @@ void JobService::try_again(Client& client, Job& job, const StoredJob& stored) {
   auto ticket = client.budget->take_accepted(job.bytes + needed_bytes(request, job.bytes));
   renew_controller(job);
   count_anew(job, Clock::now() + request.delay);
+  if (request.delay.count() > 0) mine.held.reset();  // others need not wait for that
   try {
     post(client, job, request, {}, std::move(ticket));
     note_posted_anew(client, job);

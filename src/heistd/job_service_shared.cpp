@@ -87,7 +87,7 @@ void JobService::take_claimed(Client& client, const Kind& kind, const StoredJob&
   if (known) {
     known->expires_at.reset();
     known->runnable_at = std::min(known->runnable_at, Clock::now());
-    stop_run(client, *known);
+    stop_run(*known);
   }
   restore(client, kind, claimed);
   if (!known) return;
@@ -96,7 +96,7 @@ void JobService::take_claimed(Client& client, const Kind& kind, const StoredJob&
 }
 
 /// What it has begun ends at its next chunk, and says nothing any more.   Errors: std::bad_alloc.
-void JobService::stop_run(Client& client, Job& job) {
+void JobService::stop_run(Job& job) {
   auto& mine = *job.unfinished;
   renew_controller(job);
   mine.begun = false;
@@ -108,7 +108,7 @@ void JobService::stop_run(Client& client, Job& job) {
   mine.timer.reset();
   mine.held_run.reset();
   mine.held_start = nullptr;
-  if (mine.place_in_held) client.held.erase(*std::exchange(mine.place_in_held, std::nullopt));
+  job.place_in_held.unlink();
   mine.asking.reset();
   mine.held.reset();
   count_anew(job, job.runnable_at);
@@ -133,10 +133,12 @@ void JobService::leave_to_others(Client& client, Job& job) {
     job.unfinished->controller.abort();
     return finish(client, job, {JobState::queued, {}});
   }
-  stop_run(client, job);
-  if (is_claimed) return;
-  job.unfinished->memory = client.budget->take_memory(job_bytes);
-  watched_.insert_or_assign(job.id, &client);
+  stop_run(job);
+  if (!is_claimed) {
+    job.unfinished->memory = client.budget->take_memory(job_bytes);
+    watched_.insert_or_assign(job.id, &client);
+  }
+  post_waiting(client);  // others may have its places
 }
 
 /// A record without a Job is of that attempt: claims and losses come in their order.

@@ -114,7 +114,6 @@ void JobService::time_out(Client& client, Job& job) {
   if (std::exchange(mine.is_told, true)) return;
   hear_of_first_start(client, job);
   mine.controller.abort(heist::Reason::of(std::make_exception_ptr(heist::TimeoutError())));
-  ++client.stats_of(job.priority()).failed;
   JobEnd end;
   end.times.queue_delay = job.progress->queue_delay().value_or(std::chrono::nanoseconds{});
   end.outcome = timed_out(*job.timeout);

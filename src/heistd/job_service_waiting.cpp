@@ -132,7 +132,6 @@ std::shared_ptr<Job> JobService::bring(Client& client, JobRequest request, const
 void JobService::post_waiting(Client& client) noexcept {
   restore_requeued();
   client.run_places.start_some();
-  if (client.starts_held) start_held(client);
   if (keeper_ != nullptr && shutting_down()) return;
   settle_followers(client);
   if (std::exchange(is_posting_, true)) return;
@@ -195,7 +194,7 @@ void JobService::post_stored(Client& client, const StoredJob& stored) {
   const auto line = waiting->line->shared_from_this();
   if (line->group && line->group->deleted()) return;  // a batch of the group's takes it
   // A pause has come meanwhile. What that holds back is before this one.
-  if (!is_shared() && (line->is_paused() || line->ahead.any_held())) {
+  if (!is_shared() && (line->is_paused() || Turns::is_behind_held(client, *line))) {
     return client.waiting.put_back(stored.id);
   }
   auto request = request_of(stored, line->kind);

@@ -29,13 +29,13 @@ std::optional<std::chrono::milliseconds> expires_in(const Job& job) {
   return std::max(left, std::chrono::milliseconds(0));
 }
 
+}  // namespace
+
 heist::TaskPriority priority_of(const StoredJob& job, const Client& client) {
   if (job.priority) return *job.priority;
   const auto group = client.signals.find(job.signal_name);
   return group ? group->priority() : client.default_priority();
 }
-
-}  // namespace
 
 JobSummary summary_of(const Job& job) {
   return {job.id,          job.kind.name,         job.state(),   job.priority(),  job.bytes,

@@ -29,6 +29,9 @@ struct JobSummary {
   std::string_view request_id = {};
 };
 
+/// What a job of that client's has; of one whose signal is gone, the client's default.
+[[nodiscard]] heist::TaskPriority priority_of(const StoredJob& job, const Client& client);
+
 /// Errors, also of the next: std::bad_alloc.
 [[nodiscard]] JobSummary summary_of(const Job& job);
 /// Of a job of that client's.

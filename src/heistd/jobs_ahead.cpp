@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <heistd/jobs_ahead.hpp>
 #include <utility>
 
@@ -46,11 +47,42 @@ void JobsAhead::Asking::move(std::shared_ptr<JobsAhead> to) noexcept {
   enter();
 }
 
-void JobsAhead::Held::move(std::shared_ptr<JobsAhead> to) noexcept {
-  --all_->held_;
+JobsAhead::Held::Held(std::shared_ptr<JobsAhead> all, TimePoint turn) noexcept
+    : all_(std::move(all)), turn_(turn) {
+  enter();
+}
+
+void JobsAhead::Held::enter() noexcept {
+  all_->by_turn_.insert(*this);
+  if (!is_posted_) ++all_->held_;
+}
+
+void JobsAhead::Held::leave() noexcept {
+  all_->by_turn_.erase(ByTurn::s_iterator_to(*this));
+  if (!is_posted_) --all_->held_;
+}
+
+void JobsAhead::Held::note_held() noexcept {
+  posted_at_ = TimePoint::max();
+  if (std::exchange(is_posted_, false)) ++all_->held_;
+}
+
+void JobsAhead::Held::note_posted(TimePoint now) noexcept {
+  posted_at_ = now;
+  if (!std::exchange(is_posted_, true)) --all_->held_;
+}
+
+void JobsAhead::Held::move(std::shared_ptr<JobsAhead> to, TimePoint turn) noexcept {
+  leave();
   all_ = std::move(to);
-  ++all_->held_;
-  all_->some_were_held_ = true;
+  turn_ = turn;
+  enter();
+}
+
+bool JobsAhead::any_behind(TimePoint turn, TimePoint posted_at) const noexcept {
+  const auto end = by_turn_.lower_bound(turn);
+  return std::any_of(by_turn_.begin(), end,
+                     [posted_at](const Held& job) { return job.posted_at_ > posted_at; });
 }
 
 bool JobsAhead::any_asking(TimePoint now) noexcept {
@@ -67,7 +99,6 @@ void JobsAhead::end_delays(TimePoint now) noexcept {
 void JobsAhead::note_resume(TimePoint now) noexcept {
   end_delays(now);
   ++resumes_;
-  some_were_held_ = held_ > 0 || (some_were_held_ && maybe_held_ > 0);
   maybe_held_ = unheard_;
 }
 

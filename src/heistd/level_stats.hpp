@@ -41,9 +41,6 @@ class DurationHistogram {
   std::chrono::nanoseconds sum_{};
 };
 
-/// What follows an attempt of a job that has failed.
-enum class AfterFailure : std::uint8_t { another_attempt, death, nothing };
-
 /// Of the jobs that started at one priority.
 struct LevelStats {
   DurationHistogram queue_delay;  ///< of each attempt, from runnable to the first chunk's start

@@ -13,28 +13,35 @@ bool may_run(const std::shared_ptr<Job>& job) noexcept {
 }  // namespace
 
 bool RunPlaces::ask(const std::shared_ptr<Job>& job, Start start) {
-  waiting_.push_back({job, std::move(start)});
+  waiting_.push_back({job, job->unfinished->run, std::move(start)});
   start_some();
   return !may_run(job) || job->unfinished->run_place.has_value();
 }
 
 void RunPlaces::take(Job& job) const { job.unfinished->run_place.emplace(taken_); }
 
+/// Null when the job does not wait any more.
+std::shared_ptr<Job> RunPlaces::job_of(const Waiting& waits) noexcept {
+  auto job = waits.job.lock();
+  const bool is_so = may_run(job) && job->unfinished->run == waits.run;
+  return is_so ? std::move(job) : nullptr;
+}
+
 /// A start may call this anew. When one fails for lack of memory, the others go on, and that job
 /// ends with its run.
 void RunPlaces::start_some() noexcept {
   const auto urgency = [](const Waiting& waits) {
-    const auto job = waits.job.lock();
-    return may_run(job) ? static_cast<int>(job->priority()) : -1;
+    const auto job = job_of(waits);
+    return job ? static_cast<int>(job->priority()) : -1;
   };
   if (std::exchange(is_starting_, true)) return;
   waiting_.remove_if([&](const Waiting& waits) { return urgency(waits) < 0; });
   while (has_place() && !waiting_.empty()) {
     const auto first = std::ranges::max_element(waiting_, {}, urgency);  // the oldest of them
-    const auto job = first->job.lock();
+    const auto job = job_of(*first);
     const auto start = std::move(first->start);
     waiting_.erase(first);
-    if (!may_run(job)) continue;  // a start has ended it
+    if (!job) continue;  // a start has ended it
     job->unfinished->run_place.emplace(taken_);
     try {
       start();
@@ -47,8 +54,8 @@ void RunPlaces::start_some() noexcept {
 
 std::size_t RunPlaces::waiting(heist::TaskPriority least) const noexcept {
   return static_cast<std::size_t>(std::ranges::count_if(waiting_, [least](const Waiting& waits) {
-    const auto job = waits.job.lock();
-    return may_run(job) && job->priority() >= least;
+    const auto job = job_of(waits);
+    return job && job->priority() >= least;
   }));
 }
 

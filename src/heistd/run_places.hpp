@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <heist/priority.hpp>
 #include <list>
@@ -37,7 +38,8 @@ class RunPlaces {
   void set_most(std::size_t most) noexcept { most_ = most; }
 
   /// Gives the job its place and calls `start`, at once or when start_some() finds that it can. It
-  /// is not called for a job that has ended before, or was given up. False: it has to wait.
+  /// is not called for a job that has ended before, or was given up, or whose run has ended. False:
+  /// it has to wait.
   ///
   /// Errors: std::bad_alloc.
   bool ask(const std::shared_ptr<Job>& job, Start start);
@@ -57,8 +59,10 @@ class RunPlaces {
  private:
   struct Waiting {
     std::weak_ptr<Job> job;
+    std::uint64_t run;  ///< of the job's, that has asked
     Start start;
   };
+  [[nodiscard]] static std::shared_ptr<Job> job_of(const Waiting& waits) noexcept;
 
   [[nodiscard]] bool has_place() const noexcept { return most_ == 0 || *taken_ < most_; }
 

@@ -198,7 +198,7 @@ void Server::run() {
 }
 
 /// Makes up for what was lost while memory or descriptors were missing; false when it is to be
-/// tried again. It comes after each event, and needs no memory itself.
+/// tried again, also as there is no memory for it. It comes after each event.
 bool Server::recover() {
   // The journal has them as well.
   if (keeper_ && MemoryShortage::take()) clients_.drop_older_half();
@@ -207,7 +207,8 @@ bool Server::recover() {
   const bool beats = pulse_.beat();
   const bool tells = event_pulse_.beat();
   const bool trims = trim_pulse_.beat();
-  return accept() && beats && tells && trims && full;
+  const bool starts = service_.recover(clients_);
+  return accept() && beats && tells && trims && starts && full;
 }
 
 /// Accepts the next connection; false when that has to wait.

@@ -51,10 +51,21 @@ bool Turns::must_wait(const Client& client, const JobLine& line) const noexcept 
   });
 }
 
-bool Turns::were_held(const Client& client, const Job& job) noexcept {
-  const Lane lane{job.priority(), job.kind.at_a_time > 0 ? &job.kind : nullptr};
+bool Turns::is_behind_held(const Client& client, const JobLine& line) noexcept {
+  const auto lane = lane_of(line);
   return std::ranges::any_of(client.waiting.lines(), [&lane](const auto& entry) {
-    return entry.second->ahead.some_were_held() && lane_of(*entry.second) == lane;
+    const auto& other = *entry.second;
+    return other.has_held() && lane_of(other) == lane;
+  });
+}
+
+bool Turns::is_ahead_of_held(const Client& client, const Job& job,
+                             WaitingJobs::TimePoint posted_at) noexcept {
+  const Lane lane{job.priority(), job.kind.at_a_time > 0 ? &job.kind : nullptr};
+  const auto turn = job.unfinished->turn;
+  return std::ranges::any_of(client.waiting.lines(), [&](const auto& entry) {
+    const auto& line = *entry.second;
+    return lane_of(line) == lane && !line.is_held_up() && line.ahead.any_behind(turn, posted_at);
   });
 }
 

@@ -52,8 +52,13 @@ class Turns {
   /// to be woken as their delay is over, or are to be posted again after a pause, or enough are
   /// posted, or enough of the client run.
   [[nodiscard]] bool must_wait(const Client& client, const JobLine& line) const noexcept;
-  /// Whether a pause has held back jobs of the same lane that were posted before it ended.
-  [[nodiscard]] static bool were_held(const Client& client, const Job& job) noexcept;
+  /// Whether jobs of the same lane that a pause has held back are still to be posted, before all
+  /// others.
+  [[nodiscard]] static bool is_behind_held(const Client& client, const JobLine& line) noexcept;
+  /// Whether such jobs have earlier turns than this one and come to agents after it, which has been
+  /// posted at that time, or would be: it is to be held back, too, and to start behind them.
+  [[nodiscard]] static bool is_ahead_of_held(const Client& client, const Job& job,
+                                             WaitingJobs::TimePoint posted_at) noexcept;
 
   /// A job that had not to wait is posted, which is a turn.   Errors: std::bad_alloc.
   void note_posted(const Client& client, const JobLine& line);

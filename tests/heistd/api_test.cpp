@@ -168,6 +168,17 @@ TEST_F(ApiTest, delete_when_running_then_the_next_chunk_does_not_come) {
   EXPECT_EQ(anonymous.budget->bytes(), 0U);
 }
 
+TEST_F(ApiTest, delete_when_the_job_has_been_done_unheard_then_it_counts_as_aborted_only) {
+  const auto job = post("/jobs/digest");
+  loop.run_until_idle();
+  EXPECT_EQ(call("DELETE", job).json()["state"], "aborted");
+  run_all();
+  const auto& stats = anonymous.stats_of(heist::TaskPriority::user_visible);
+  EXPECT_EQ(stats.chunks, 1U);
+  EXPECT_EQ(stats.aborted, 1U);
+  EXPECT_EQ(stats.done, 0U);
+}
+
 TEST_F(ApiTest, delete_when_finished_then_forgotten) {
   const auto job = post("/jobs/digest");
   run_all();

@@ -100,6 +100,16 @@ TEST_F(JobTimes, timeout_when_the_job_runs_for_longer_then_it_has_failed_and_its
   EXPECT_EQ(anonymous.budget->jobs(), 0U);
 }
 
+TEST_F(JobTimes, timeout_when_the_job_was_moved_while_it_ran_then_it_counts_where_it_started) {
+  const auto job = post("/jobs/own?timeout=1&priority=background");
+  loop.run_until_idle();  // the network, which has not heard of the start, sets no timer yet
+  ASSERT_EQ(state(job), "running");
+  EXPECT_EQ(call("PUT", job + "?priority=user-blocking").status, 200U);
+  run_network_until(job, "failed");
+  EXPECT_EQ(anonymous.stats_of(heist::TaskPriority::background).failed, 1U);
+  EXPECT_EQ(anonymous.stats_of(heist::TaskPriority::user_blocking).failed, 0U);
+}
+
 TEST_F(JobTimes, timeout_when_the_job_only_waits_then_it_does_not_count) {
   const auto job = post("/jobs/digest?timeout=1");
   const auto expires = post("/jobs/digest?ttl=2");

@@ -57,15 +57,36 @@ TEST_F(JobsAheadTest, move_then_it_counts_in_the_other_line_as_it_did_in_this_on
   EXPECT_FALSE(other->any_held());
 }
 
-TEST_F(JobsAheadTest, held_then_it_counts_until_it_is_gone) {
+TEST_F(JobsAheadTest, held_then_it_counts_until_it_is_posted_anew) {
   std::optional<JobsAhead::Held> job;
-  job.emplace(line);
+  job.emplace(line, now);
   EXPECT_TRUE(line->any_held());
-  job->move(other);
+  job->move(other, now);
   EXPECT_TRUE(line->none());
+  EXPECT_TRUE(other->any_held());
+  job->note_posted(now + std::chrono::seconds(1));
+  EXPECT_FALSE(other->any_held());
+  EXPECT_FALSE(other->none());
+  job->note_held();
   EXPECT_TRUE(other->any_held());
   job.reset();
   EXPECT_TRUE(other->none());
+}
+
+// Rule: JRN-5
+TEST_F(JobsAheadTest, held_then_it_is_behind_those_of_later_turns_that_were_posted_before_it) {
+  const auto second = std::chrono::seconds(1);
+  JobsAhead::Held job(line, now);
+  EXPECT_FALSE(line->any_behind(now, now)) << "it is the job itself";
+  EXPECT_FALSE(line->any_behind(now - second, now - second));
+  EXPECT_TRUE(line->any_behind(now + second, now + second));
+  job.note_posted(now + 5 * second);
+  EXPECT_TRUE(line->any_behind(now + second, now + second));
+  EXPECT_FALSE(line->any_behind(now + second, now + 6 * second));
+  job.move(other, now + second);
+  EXPECT_FALSE(line->any_behind(now + second, now + second));
+  EXPECT_FALSE(other->any_behind(now + second, now + second));
+  EXPECT_TRUE(other->any_behind(now + 2 * second, now + second));
 }
 
 }  // namespace

@@ -67,7 +67,7 @@ TEST_F(JobsAfterPauses, pause_when_a_record_is_being_read_then_it_waits) {
   EXPECT_THAT(start_all(1), ElementsAre(job.id));
 }
 
-TEST_F(JobsAfterPauses, resume_without_memory_then_those_that_are_held_start_with_the_next_event) {
+TEST_F(JobsAfterPauses, resume_without_memory_then_those_that_are_held_start_after_any_event) {
   const auto held = post_kept("/jobs/digest");
   pause();
   run_kept();
@@ -76,8 +76,135 @@ TEST_F(JobsAfterPauses, resume_without_memory_then_those_that_are_held_start_wit
     resume();
   }
   ASSERT_EQ(anonymous.held.size(), 1U);
-  kept.post_waiting(anonymous);  // as another job starts or ends
+  {
+    const NoMemory none(0);
+    EXPECT_FALSE(kept.recover(clients));
+  }
+  EXPECT_TRUE(kept.recover(clients));  // after an event of anybody
   EXPECT_THAT(start_all(1), ElementsAre(held));
+}
+
+// Rule: JRN-5
+TEST_F(JobsAfterPauses,
+       resume_when_one_was_held_at_its_start_then_who_waits_for_its_place_does_so) {
+  const auto ids = post_many(3, "/jobs/digest");
+  anonymous.set_limits({.running = 1});
+  run_all();  // the first one has the place, and the others have asked for it
+  pause();
+  run_all();
+  ASSERT_EQ(anonymous.jobs.find(ids[0])->state(), JobState::done);
+  ASSERT_TRUE(anonymous.jobs.find(ids[1])->unfinished->is_held_back);
+  resume();  // and the agent has not heard that the second one is held
+  EXPECT_EQ(start_all(3), ids);
+}
+
+// Rule: JRN-5
+TEST_F(JobsAfterPauses, resume_when_two_pauses_have_held_others_then_they_start_in_their_order) {
+  const auto ids = post_many(3, "/jobs/digest");
+  for (int pauses = 0; pauses < 2; ++pauses) {
+    pause();
+    loop.run_one();
+    resume();
+    run_network();
+  }
+  EXPECT_EQ(start_all(3), ids);
+}
+
+// Rule: JRN-5
+TEST_F(JobsAfterPauses, resume_when_a_later_one_is_held_first_then_they_start_in_their_order) {
+  const auto ids = post_many(2, "/jobs/digest");
+  pause();
+  loop.run_one();
+  resume();
+  run_network();  // the first one is behind the second one by now
+  pause();
+  run_kept();
+  ASSERT_EQ(anonymous.held.size(), 2U);
+  resume();
+  EXPECT_EQ(start_all(2), ids);
+}
+
+// Rule: JRN-5
+TEST_F(JobsAfterPauses, resume_when_an_earlier_one_is_paused_still_then_others_do_not_wait_for_it) {
+  const auto held = post_kept("/jobs/digest?signal=s");
+  const auto other = post_kept("/jobs/digest");
+  ASSERT_TRUE(kept.set_pause(anonymous, "s", true));
+  pause();
+  loop.run_one();
+  resume();
+  run_kept();
+  EXPECT_THAT(journal.started, ElementsAre(other));
+  ASSERT_TRUE(kept.set_pause(anonymous, "s", false));
+  EXPECT_THAT(start_all(2), ElementsAre(other, held));
+}
+
+TEST_F(JobsAfterPauses, drain_when_one_is_held_then_those_behind_it_start_all_the_same) {
+  post_kept("/jobs/digest");
+  const auto other = post_kept("/jobs/digest?signal=s");
+  pause();
+  loop.run_one();
+  resume();
+  kept.start_shutdown();
+  run_kept();
+  EXPECT_THAT(journal.started, ElementsAre(other));
+}
+
+TEST_F(JobsAfterPauses,
+       pause_without_memory_when_an_agent_has_held_one_then_it_starts_once_it_may) {
+  const auto held = post_kept("/jobs/digest");
+  pause();
+  loop.run_until_idle();
+  {
+    const NoMemory none(0);
+    run_network();
+  }
+  resume();
+  EXPECT_THAT(start_all(1), ElementsAre(held));
+}
+
+// Rule: JRN-5
+TEST_F(JobsAfterPauses, resume_when_a_record_of_another_signal_is_being_read_then_it_waits) {
+  const auto held = post_kept("/jobs/digest");
+  auto job = new_job(1);
+  job.client = anonymous.name;
+  job.signal_name = "s";
+  said(journal.submit(job));
+  kept.restore(anonymous, *kinds.find("digest"), stored(job.id));
+  kept.post_waiting(anonymous);
+  pause();
+  resume();
+  step_network();
+  EXPECT_EQ(anonymous.jobs.find(job.id), nullptr);
+  EXPECT_THAT(start_all(2), ElementsAre(held, job.id));
+}
+
+TEST_F(JobsAfterPauses, resume_when_one_has_lost_an_attempt_then_it_waits_for_no_other) {
+  post_kept("/jobs/digest");
+  post_suspect();
+  loop.run_one();  // the first one asks for its start
+  pause();
+  loop.run_one();
+  run_network();  // and its agent has not heard that it is held
+  ASSERT_EQ(anonymous.held.size(), 1U);
+  resume();
+  EXPECT_TRUE(anonymous.held.empty());
+}
+
+TEST_F(JobsAfterPauses, resume_when_there_is_no_memory_to_start_one_then_others_need_not_wait) {
+  post_kept("/jobs/digest");
+  pause();
+  run_kept();
+  resume();
+  run_all();
+  loop.run_until_idle();  // it asks for its start
+  {
+    const NoMemory none(0);
+    EXPECT_THROW(run_network(), std::bad_alloc);
+  }
+  run_kept();  // it is to be tried again after a while
+  ASSERT_TRUE(journal.started.empty());
+  const auto other = post_kept("/jobs/digest");
+  EXPECT_THAT(start_all(1), ElementsAre(other));
 }
 
 class JobsAtOnceAfterPauses : public JobsAfterPauses {
@@ -194,6 +321,56 @@ TEST_F(JobsAtOnceAfterPauses,
   pause();
   resume();
   EXPECT_EQ(start_all(4), ids);
+}
+
+// Rule: JRN-5
+TEST_F(JobsAtOnceAfterPauses, resume_when_an_agent_comes_to_all_later_then_another_kind_is_behind) {
+  const auto held = post_kept("/jobs/digest");
+  const auto other = post_kept("/jobs/compress");
+  pause();
+  resume();
+  EXPECT_THAT(start_all(2), ElementsAre(held, other));
+}
+
+/// One that is held, of which its agent does not know yet, and a later one of which it does.
+class JobsHeldOneByOne : public JobsAfterPauses {
+ protected:
+  JobsHeldOneByOne() {
+    loop.run_one();  // the first one asks for its start
+    pause();
+    loop.run_one();
+    run_network();
+  }
+
+  const JobId first = post_kept("/jobs/digest");
+  const JobId later = post_kept("/jobs/digest");
+};
+
+// Rule: JRN-5
+TEST_F(JobsHeldOneByOne, resume_then_the_first_is_first) {
+  ASSERT_EQ(anonymous.held.size(), 1U);
+  resume();
+  EXPECT_THAT(start_all(2), ElementsAre(first, later));
+}
+
+TEST_F(JobsHeldOneByOne, abort_when_the_later_one_waits_for_the_first_then_it_starts) {
+  resume();
+  run_network();
+  EXPECT_FALSE(kept.recover(clients));
+  EXPECT_EQ(ask("DELETE", "/jobs/" + first).status, 200U);
+  EXPECT_TRUE(kept.recover(clients));
+  EXPECT_THAT(start_all(1), ElementsAre(later));
+}
+
+// Rule: JRN-5
+TEST_F(JobsAfterPauses, put_priority_when_a_job_is_held_then_it_is_behind_those_that_are_posted) {
+  const auto moved = post_kept("/jobs/digest?priority=background");
+  const auto posted = post_kept("/jobs/digest");
+  pause();
+  run_kept();
+  EXPECT_EQ(ask("PUT", "/jobs/" + moved + "?priority=user-visible").status, 200U);
+  resume();
+  EXPECT_THAT(start_all(2), ElementsAre(posted, moved));
 }
 
 TEST_F(JobsAtOnceAfterPauses, resume_when_one_runs_then_a_new_job_need_not_wait_for_it) {

@@ -29,19 +29,6 @@ class JobsAtOnce : public KeptJobs {
     EXPECT_TRUE(anonymous.at_once.empty());
     EXPECT_EQ(count_that_start_at_once(2 * most_at_once), most_at_once);
   }
-  /// A job that an earlier server has begun, and this one has posted.
-  void post_suspect() {
-    auto suspect = new_job(1);
-    suspect.client = anonymous.name;
-    suspect.max_attempts = 3;
-    said(journal.submit(suspect));
-    said(journal.start(suspect.id, any_priority));
-    said(journal.reclaim([](Attempt) { return milliseconds(0); }));
-    kept.restore(anonymous, *kinds.find("digest"), stored(suspect.id));
-    kept.post_waiting(anonymous);
-    run_network();
-    ASSERT_NE(anonymous.jobs.find(suspect.id), nullptr);
-  }
   /// Of so many jobs that are posted now, how many the agents start although the network rests.
   std::size_t count_that_start_at_once(std::size_t jobs) {
     const auto before = journal.started.size();

@@ -144,6 +144,19 @@ class KeptJobs : public ApiFixture {
   void run_kept() {
     for (int turn = 0; turn < 8; ++turn) run_all();
   }
+  /// A job that an earlier server has begun, and this one has posted.
+  void post_suspect() {
+    auto suspect = new_job(1);
+    suspect.client = anonymous.name;
+    suspect.max_attempts = 3;
+    said(journal.submit(suspect));
+    said(journal.start(suspect.id, any_priority));
+    said(journal.reclaim([](Attempt) { return std::chrono::milliseconds(0); }));
+    kept.restore(anonymous, *kinds.find("digest"), stored(suspect.id));
+    kept.post_waiting(anonymous);
+    run_network();
+    ASSERT_NE(anonymous.jobs.find(suspect.id), nullptr);
+  }
   std::string state_of(const JobId& id) { return ask("GET", "/jobs/" + id).json()["state"]; }
   StoredJob stored(const JobId& id) { return said(journal.find(id)).value(); }
 

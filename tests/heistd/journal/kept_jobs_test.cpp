@@ -214,6 +214,16 @@ TEST_F(KeptJobs, delete_when_the_journal_has_it_before_the_jobs_end_then_the_job
   EXPECT_EQ(stored(id).state, StoredState::aborted);
 }
 
+TEST_F(KeptJobs, delete_when_the_jobs_end_comes_later_then_it_counts_as_aborted_only) {
+  const auto id = post_kept("/jobs/digest");
+  run_to_its_end(id);
+  end(begin("DELETE", "/jobs/" + id));
+  const auto& stats = anonymous.stats_of(heist::TaskPriority::user_visible);
+  EXPECT_EQ(stats.chunks, 1U);
+  EXPECT_EQ(stats.aborted, 1U);
+  EXPECT_EQ(stats.done, 0U);
+}
+
 // Rule: JRN-3
 TEST_F(KeptJobs, delete_when_the_journal_has_the_jobs_end_before_then_the_job_stays_done) {
   const auto id = post_kept("/jobs/digest");

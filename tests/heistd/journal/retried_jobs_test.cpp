@@ -194,6 +194,32 @@ TEST_F(RetriedJobs, restore_when_more_have_died_than_memory_keeps_then_all_count
   EXPECT_EQ(other.stats_of(heist::TaskPriority::user_visible).dead, ids.size());
 }
 
+TEST_F(RetriedJobs, restore_when_jobs_of_a_signal_have_died_then_they_count_at_its_priority) {
+  ask("PUT", "/signals/put?priority=background");
+  const std::vector<std::string> signals{"put", "mentioned", "left"};
+  for (const auto number : {1, 2, 3}) {
+    auto job = new_job(number);
+    job.client = anonymous.name;
+    job.signal_name = signals.at(static_cast<std::size_t>(number - 1));
+    job.signal_priority = heist::TaskPriority::background;
+    job.priority.reset();
+    if (number == 3) job.kind = "unknown";
+    said(journal.submit(std::move(job)));
+    if (number < 3) said(journal.start(id_of(number), any_priority));
+  }
+  ClientTable others({}, heist::TaskPriority::user_blocking, limits);
+  auto& other = **others.authenticate(std::nullopt);
+  JobService next(loop.scheduler(), network.get_executor(), &keeper);
+  EXPECT_EQ(restore_jobs(next, others, kinds).dead, 2U);
+  EXPECT_EQ(other.stats_of(heist::TaskPriority::background).dead, 2U);
+  for (const auto number : {1, 2}) {
+    EXPECT_EQ(other.jobs.find(id_of(number))->priority(), heist::TaskPriority::background);
+  }
+  EXPECT_NE(other.signals.find("put"), nullptr);
+  EXPECT_EQ(other.signals.find("mentioned"), nullptr) << "no unfinished job has it";
+  EXPECT_NE(other.signals.find("left"), nullptr) << "a job has it that waits for another server";
+}
+
 TEST_F(RetriedJobs, restore_then_dead_jobs_are_dead_and_a_waiting_one_has_its_last_error) {
   failures_left = 2;
   const auto dead = post_kept("/jobs/own?max_attempts=1");

@@ -109,6 +109,52 @@ TEST_F(SharedJobs, kind_when_a_held_job_is_waited_for_then_it_starts_when_it_is_
   EXPECT_TRUE(anonymous.jobs.find(id_of(1))->has_started());
 }
 
+/// A client of which one job runs at a time: the first has the place, and the second waits for it.
+class SharedJobsOneByOne : public SharedJobs {
+ protected:
+  SharedJobsOneByOne() {
+    claim(1);
+    claim(2);
+    shared.post_waiting(anonymous);
+    run_network();
+    anonymous.set_limits({.running = 1});
+    for (const auto number : {1, 2}) job(number).on_finished.emplace_back([] {});
+    loop.run_until_idle();
+    run_network();
+  }
+  Job& job(int number) { return *anonymous.jobs.find(id_of(number)); }
+  void claim_anew(int number) {
+    shared.take_claimed(anonymous, *kinds.find("digest"),
+                        said(journal.find(id_of(number))).value());
+    shared.post_waiting(anonymous);
+    run_network();
+  }
+};
+
+TEST_F(SharedJobsOneByOne, lost_when_the_job_waits_for_its_run_place_then_it_gets_none) {
+  ASSERT_TRUE(job(1).unfinished->begun);
+  ASSERT_FALSE(job(2).unfinished->run_place);
+  shared.leave_to_others(anonymous, id_of(2));
+  run_all();
+  run_all();
+  EXPECT_FALSE(knows(1));
+  EXPECT_TRUE(knows(2));
+  EXPECT_EQ(anonymous.run_places.taken(), 0U);
+}
+
+TEST_F(SharedJobsOneByOne, lost_when_the_job_is_claimed_anew_then_it_starts_in_its_turn) {
+  shared.leave_to_others(anonymous, id_of(2));
+  claim_anew(2);
+  for (int turn = 0; turn < 4; ++turn) run_all();
+  EXPECT_FALSE(knows(2));
+  EXPECT_EQ(anonymous.run_places.taken(), 0U);
+}
+
+TEST_F(SharedJobsOneByOne, lost_when_the_job_has_a_run_place_then_another_one_gets_it) {
+  shared.leave_to_others(anonymous, id_of(1));
+  EXPECT_TRUE(job(2).unfinished->run_place);
+}
+
 TEST_F(SharedJobs, keeps_claim_then_of_what_runs_or_may_start) {
   claim(1);
   EXPECT_TRUE(shared.keeps_claim(anonymous, id_of(1)));
