@@ -302,7 +302,7 @@ void JobService::leave_agents(Client& client, Job& job) {
   auto& mine = *job.unfinished;
   mine.is_given_up = true;
   if (!std::exchange(mine.is_told, true)) ++mine.run;
-  if (mine.place_in_held) client.held.erase(*std::exchange(mine.place_in_held, std::nullopt));
+  job.place_in_held.unlink();
   mine.held_run.reset();
   mine.held_start = nullptr;
   mine.asking.reset();
