@@ -28,7 +28,7 @@ class Deadline : public std::enable_shared_from_this<Deadline> {
   /// Whether it has, since it was set.
   [[nodiscard]] bool has_passed() const noexcept { return has_passed_; }
 
-  /// A reply begins, unless it has, or ends.
+  /// To be called for each part of a reply, which begins with the first one.
   Sending& begin_sending(const Limits& limits) {
     if (!sending_) sending_.emplace(limits, Clock::now(), socket_.native_handle());
     return *sending_;

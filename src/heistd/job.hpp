@@ -84,7 +84,8 @@ class Job {
     std::optional<JobsAhead::Asking> asking;  ///< of one that no other may pass on the agents
     std::optional<JobsAhead::Held> held;      ///< the same, from when it was held until it starts
     Clock::time_point posted_at;  ///< from when on agents have it, be it after its delay
-    Clock::time_point turn;       ///< that of before it was held, or since when it has its priority
+    /// When it was posted first, or got its priority: a pause that holds it back changes nothing.
+    Clock::time_point turn;
     std::shared_ptr<JobRun> held_run;  ///< of one that is held: posted again, it starts
     std::function<void()> held_start;  ///< or what has it ask for its start once more
     /// What the latest run says of its end does not count any more: the journal is told of another

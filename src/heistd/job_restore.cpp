@@ -15,7 +15,7 @@ namespace {
 using Which = JobJournal::Which;
 
 constexpr std::size_t jobs_at_once = 1000;
-/// Of finished ones, of which no more than these are loaded in vain.
+/// Finished jobs are loaded so many at a time: no more than these in vain.
 constexpr std::size_t ended_at_once = 64;
 /// Every so many jobs a line says how far it is.
 constexpr std::size_t jobs_for_a_line = 100'000;

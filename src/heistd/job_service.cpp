@@ -421,8 +421,8 @@ std::size_t JobService::abort_some(const ClientTable& clients, std::string_view 
   return aborted;
 }
 
-/// A rejection is an abort, which has ended the job here before; or a close of the agents, and
-/// whoever closes them aborts what is left; or there was no memory to start the job.
+/// A rejection is an abort, and whoever has asked for that ends the job; or a close of the agents,
+/// and whoever closes them aborts what is left; or there was no memory to start the job.
 void JobService::on_end(Client& client, const JobId& id, std::uint64_t run,
                         const std::exception_ptr& error, JobEnd end) {
   const auto job = find(client, id);

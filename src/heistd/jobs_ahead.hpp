@@ -57,8 +57,7 @@ class JobsAhead {
     boost::intrusive::set_member_hook<> place_;
   };
 
-  /// A job that is held back, until it comes to its start anew. It keeps its turn
-  /// in its line.
+  /// A job that is held back, until it comes to its start anew. It keeps its turn in its line.
   class Held {
    public:
     Held(std::shared_ptr<JobsAhead> all, TimePoint turn) noexcept;

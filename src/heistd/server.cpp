@@ -197,8 +197,9 @@ void Server::run() {
   }
 }
 
-/// Makes up for what was lost while memory or descriptors were missing; false when it is to be
-/// tried again, also as there is no memory for it. It comes after each event.
+/// Makes up for what was lost while memory or descriptors were missing, and starts what pauses have
+/// held back; false when some of that is left, so that it is to be called again. It comes after
+/// each event.
 bool Server::recover() {
   // The journal has them as well.
   if (keeper_ && MemoryShortage::take()) clients_.drop_older_half();

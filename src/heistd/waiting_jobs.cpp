@@ -31,7 +31,7 @@ JobLine::Jobs& list_of(const WaitingJob& job) noexcept {
   return job.state == WaitingJob::State::taken ? line.being_read : line.others;
 }
 
-/// From both ends, as it is near one of them as a rule.
+/// It looks from both ends, as the place is near one of them as a rule.
 JobLine::Jobs::iterator place_of(JobLine::Jobs& jobs, std::uint64_t turn) noexcept {
   auto first = jobs.begin();
   auto last = jobs.end();

@@ -31,7 +31,7 @@ constexpr PostgresStatement hold_session = {"hold_session", "SELECT hold_session
 constexpr unsigned renewals_for_a_sweep = 20;
 /// So many lanes cost claims little.
 constexpr std::int32_t most_unused = 100;
-/// At a time.
+/// It deletes so many in one statement.
 constexpr std::int32_t most_forgotten_keys = 20'000;
 
 PostgresUuid new_process() { return uuid_of(make_job_id()).value(); }
@@ -133,7 +133,8 @@ void PostgresJournal::remove_unused() {
   read_.ask_alone(std::move(call), [](const PostgresResult& /*the next one finds them, too*/) {});
 }
 
-/// It may have all jobs alone until its transaction ends.
+/// The database may take all jobs from others until this ends, so nothing else belongs to that
+/// transaction.
 void PostgresJournal::forget_old() {
   static constexpr PostgresStatement statement = {"forget_old", "SELECT forget_old($1, $2, $3)"};
   PostgresCall call{statement};
