@@ -43,11 +43,12 @@ nanoseconds DurationHistogram::quantile(double share) const {
 heist::Histogram DurationHistogram::for_metrics() const {
   std::vector<heist::Histogram::Bucket> buckets;
   const auto& axis = histogram_.axis();
+  const auto end = std::min(max_, nanoseconds::max() - nanoseconds(1)) + nanoseconds(1);
   nanoseconds from{};
   int bin = 0;  // whose beginning is the end of what is counted here
   for (const auto count : histogram_) {
     const bool has_no_end = bin > axis.size();
-    const auto to = has_no_end ? max_ + nanoseconds(1) : nanoseconds(std::llround(axis.value(bin)));
+    const auto to = has_no_end ? end : nanoseconds(std::llround(axis.value(bin)));
     if (count > 0) buckets.push_back({from, to, count});
     from = to;
     ++bin;
