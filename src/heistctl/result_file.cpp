@@ -31,8 +31,8 @@ mode_t usual_mode() noexcept {
   return 0666 & ~mask;
 }
 
-/// Has a loss of power leave the file its name. A folder that may be written and not read cannot be
-/// synced, and some file systems have no such thing.
+/// After this the file has its name even if the machine loses power. A folder that may be written
+/// and not read cannot be synced, and some file systems cannot sync folders at all.
 bool sync_folder_of(const std::string& path) {
   const auto folder = std::filesystem::path(path).parent_path();
   const Descriptor opened(

@@ -376,8 +376,8 @@ Api::Handled Api::job_result(const Route& route, const RangeHeaders& wanted, Cli
   return cut_to_part(result_reply(*job->end().result), wanted, job->id);
 }
 
-/// Of bytes only the part is read that is wanted, and no more than a block before the rest is sent.
-/// A JSON value is small, and its reply has more.
+/// Of a result that is bytes, only the part that is wanted is read, and no more than a block of it
+/// at a time. A JSON value is small, and its reply has more.
 Api::Outcome Api::stored_result(const StoredJob& stored, const RangeHeaders& wanted) {
   if (!is_end(stored.state)) {
     return make_reply({409, "not_finished", "the job has not finished yet"});

@@ -77,7 +77,7 @@ class Restore {
     }
   }
 
-  /// Those of which only jobs were left that have died now.
+  /// The journal has dropped signals whose last jobs have died now, so they go here, too.
   void drop_signals_that_are_gone() {
     std::set<std::pair<std::string, std::string>> stored;
     for (auto& signal : said(journal_.signals())) {
@@ -120,7 +120,7 @@ class Restore {
     });
   }
 
-  /// The oldest first, as the newest are to stay for longest.
+  /// It restores the oldest first, as the newest are to stay for longest.
   void restore_finished() {
     for (const auto& client : clients_.all()) {
       const auto newest = load_newest(*client);
@@ -135,7 +135,7 @@ class Restore {
     ++restored_.finished;
   }
 
-  /// As many as the client may have. All that have died now are looked at, too.
+  /// Loads as many as the client may have. All that have died now are looked at, too.
   std::vector<StoredJob> load_newest(Client& client) {
     std::vector<StoredJob> newest;
     std::uint64_t bytes = 0;

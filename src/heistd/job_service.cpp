@@ -452,7 +452,7 @@ void JobService::on_end(Client& client, const JobId& id, std::uint64_t run,
   }
 }
 
-/// Where the job's last attempt has started, if it has.
+/// The figures of the priority at which the job's last attempt has started, if one has.
 LevelStats& JobService::level_of_end(Client& client, const Job& job) {
   const bool has_started = job.progress->queue_delay().has_value();
   return client.stats_of(has_started ? job.progress->started_at() : job.priority());

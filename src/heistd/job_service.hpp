@@ -183,8 +183,8 @@ class JobService {
   /// finished one stays as it is. A journal that lasts has the abort already.
   void abort(Client& client, Job& job, std::string_view reason);
 
-  /// The same of one of whose abort no journal knows yet: it has ended when the journal has that,
-  /// and nobody sees it before. `reason` is a text that is always there; `why` becomes the job's
+  /// Aborts a job whose abort no journal knows of yet: it has ended when the journal has that, and
+  /// nobody sees it before. `reason` is a text that is always there; `why` becomes the job's
   /// error, if it has one.
   ///
   /// Errors: std::bad_alloc.

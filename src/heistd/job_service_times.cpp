@@ -60,7 +60,7 @@ void JobService::expire(Client& client, Job& job) {
   give_up(client, job, expired, JobFailure(std::string(expired_code), std::string(expired)));
 }
 
-/// By its timer, which comes once more when there was no memory for that.
+/// Its timer calls this, and does so once more when there was no memory for it.
 void JobService::expire_posted(Client& client, Job& job) {
   try {
     expire(client, job);
@@ -82,7 +82,7 @@ void JobService::expire_waiting(Client& client, const JobId& id) {
   abort_waiting(client, id);
 }
 
-/// Of those that wait for their time: a batch gets its turns, and another one expires. The timer of
+/// A batch of the jobs that wait for their time gets turns, and another batch expires. The timer of
 /// the next time, which may be over, brings the rest.
 void JobService::wake_some(Client& client) {
   const auto now = Clock::now();

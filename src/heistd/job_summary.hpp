@@ -29,7 +29,7 @@ struct JobSummary {
   std::string_view request_id = {};
 };
 
-/// What a job of that client's has; of one whose signal is gone, the client's default.
+/// The priority of a stored job of that client's: the client's default if its signal is gone.
 [[nodiscard]] heist::TaskPriority priority_of(const StoredJob& job, const Client& client);
 
 /// Errors, also of the next: std::bad_alloc.

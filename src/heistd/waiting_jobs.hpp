@@ -58,7 +58,7 @@ struct WaitingJob {
   }
 };
 
-/// By what comes with the time: the end of their delay, or their expiry.
+/// Jobs by the time at which something comes for them: the end of their delay, or their expiry.
 template <JobCounts::TimePoint WaitingJob::* Time>
 struct TimeOfJob {
   using type = JobCounts::TimePoint;
@@ -286,7 +286,7 @@ class WaitingJobs {
   Followers followers_;
   Lines lines_;
   std::size_t lines_in_use_ = 0;  ///< when unused ones were dropped the last time for a new one
-  /// Those of them that are not delayed and not being read.
+  /// The jobs that may expire, but for delayed ones and those that are being read.
   JobsByTime<&WaitingJob::expires_at> expiring_;
   std::uint64_t last_turn_ = 0;
 };

@@ -51,7 +51,7 @@ struct JournalError {
   std::string detail;
 };
 
-/// Of anything but the database's own errors: a lack of memory, or a mistake of ours, which harms
+/// For anything but the database's own errors: a lack of memory, or a mistake of ours, which harms
 /// one request and no other.
 [[nodiscard]] JournalError error_of(const std::exception& slip) noexcept;
 

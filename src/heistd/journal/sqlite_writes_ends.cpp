@@ -179,7 +179,7 @@ std::size_t SqliteWrites::trim(SystemTime now) {
   return dropped;
 }
 
-/// Of those that are kept, the one that is to go next, if any is.
+/// The finished job that is to go next, if any is.
 std::optional<SqliteWrites::Finished> SqliteWrites::next_to_drop(SystemTime oldest) {
   const auto other = first(oldest_finished_, false);
   const auto dead = first(oldest_finished_, true);
@@ -197,7 +197,7 @@ std::optional<SqliteWrites::Finished> SqliteWrites::next_to_drop(SystemTime olde
   return std::nullopt;
 }
 
-/// In the order of the statement, which has no more than two rows.
+/// The first row of the statement, which has no more than two.
 std::optional<SqliteWrites::Finished> SqliteWrites::first(SqliteStatement& statement,
                                                           bool is_dead) {
   const RunEnd end(statement);
