@@ -26,7 +26,7 @@ struct Limits {
   std::size_t max_queued_bytes = 512 * mib;
   std::size_t max_unsent_bytes = 0;  ///< zero: as in unsent_bytes()
   /// Of uploads of a client's unfinished jobs, on the disk of a journal.
-  std::size_t max_stored_uploads = 16 * 1024 * mib;
+  std::size_t max_stored_uploads = std::size_t{16} * 1024 * mib;
   std::size_t max_results = 1024;
   std::size_t max_result_bytes = 64 * mib;
   std::chrono::milliseconds header_timeout{10'000};

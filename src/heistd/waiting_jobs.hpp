@@ -59,16 +59,16 @@ struct WaitingJob {
 };
 
 /// Jobs by the time at which something comes for them: the end of their delay, or their expiry.
-template <JobCounts::TimePoint WaitingJob::* Time>
+template <JobCounts::TimePoint WaitingJob::* time>
 struct TimeOfJob {
   using type = JobCounts::TimePoint;
-  const type& operator()(const WaitingJob& job) const noexcept { return job.*Time; }
+  const type& operator()(const WaitingJob& job) const noexcept { return job.*time; }
 };
-template <JobCounts::TimePoint WaitingJob::* Time>
+template <JobCounts::TimePoint WaitingJob::* time>
 using JobsByTime = boost::intrusive::multiset<
     WaitingJob,
     boost::intrusive::member_hook<WaitingJob, WaitingJob::TimePlace, &WaitingJob::time_place>,
-    boost::intrusive::key_of_value<TimeOfJob<Time>>>;
+    boost::intrusive::key_of_value<TimeOfJob<time>>>;
 
 /// Errors: std::bad_alloc.
 [[nodiscard]] JobId text_of(const WaitingJob::Id& id);
