@@ -26,18 +26,7 @@ CALLS = 1500
 TICK = 1e6 / os.sysconf("SC_CLK_TCK")  # microseconds
 WARM = 100  # calls before those that count
 
-CONNECT = r"""
-\if :begun
-\else
-SET search_path = heistd;
-SET plan_cache_mode = force_generic_plan;
-SET enable_seqscan = off;
-SET enable_bitmapscan = off;
-SET jit = off;
-SELECT begin_session('client ' || gen_random_uuid(), gen_random_uuid(), 1000000000, (SELECT number FROM version));
-\set begun 1
-\endif
-"""
+CONNECT = (HERE / "postgresql_queue" / "connect.sql").read_text()
 HELD = "BEGIN;\nSELECT hold_session();\n%s\nCOMMIT;\n"
 SUBMIT = HELD % """SELECT insert_jobs(array_agg(gen_random_uuid()), array_agg('alice'::bytea), array_agg('digest'::bytea),
   array_agg(''::bytea), array_agg(NULL::bytea), array_agg((random() * 2)::smallint), array_agg(1::smallint),

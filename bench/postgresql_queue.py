@@ -13,6 +13,7 @@ import re
 import statistics
 import subprocess
 import sys
+import tempfile
 
 sys.dont_write_bytecode = True
 HERE = pathlib.Path(__file__).resolve().parent / "postgresql_queue"
@@ -30,8 +31,12 @@ def jobs_a_second(database, design, seconds):
     jobs = int(number or JOBS)
     starts = {"mark": 0, "until": 0, "begun": 0, "lanes": "{}", "cursors": "{}"}
     defined = [word for name, value in {**starts, "jobs": jobs}.items() for word in ("-D", f"{name}={value}")]
-    said = database.run("pgbench", "-n", "-M", "prepared", "-c", "6", "-j", "1", "-T", str(seconds), *defined,
-                        "-f", HERE / f"{script}.sql")
+    first = ("connect",) if script == "heistd" else ()
+    with tempfile.NamedTemporaryFile("w", suffix=".sql") as file:
+        file.write("".join((HERE / f"{part}.sql").read_text() for part in (*first, script)))
+        file.flush()
+        said = database.run("pgbench", "-n", "-M", "prepared", "-c", "6", "-j", "1", "-T", str(seconds), *defined,
+                            "-f", file.name)
     return jobs * float(re.search(r"^tps = ([\d.]+)", said, re.MULTILINE).group(1))
 
 

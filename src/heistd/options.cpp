@@ -309,7 +309,7 @@ void check_memory(const Limits& limits, const KindTable& kinds) {
                                    ", so that an upload of --max-body bytes fits");
 }
 
-/// With a journal in a directory, the disk has to have room for an upload of --max-body bytes.
+/// With a journal in a directory, a client has to have room on the disk for one upload of any size.
 void check_disk(const Options& options) {
   const auto& limits = options.limits;
   if (options.data.empty() || limits.max_stored_uploads >= limits.max_body) return;
