@@ -43,13 +43,12 @@ StartQueue::Line& StartQueue::line_of(const Job& job) {
   const auto group = job.fixed_priority ? nullptr : job.group;
   const auto fixed = job.fixed_priority.value_or(heist::TaskPriority::background);
   const bool suspect = is_suspect(job);
-  const auto* const kind = !suspect && job.kind.at_a_time > 0 ? &job.kind : nullptr;
   const auto found = std::ranges::find_if(lines_, [&](const Line& line) {
     return line.group == group && line.fixed == fixed && line.ceiling == job.ceiling &&
-           line.are_suspects == suspect && line.kind == kind;
+           line.are_suspects == suspect && line.at_a_time == job.kind.at_a_time;
   });
   if (found != lines_.end()) return *found;
-  return lines_.emplace_back(Line{group, fixed, job.ceiling, suspect, kind, {}});
+  return lines_.emplace_back(Line{group, fixed, job.ceiling, suspect, job.kind.at_a_time, {}});
 }
 
 /// A start may give its place back at once, which calls this anew.
@@ -64,10 +63,21 @@ StartQueue::Line* StartQueue::next_line() noexcept {
   drop_ended();
   Line* next = nullptr;
   for (auto& line : lines_) {
-    if (!has_place(line)) continue;
-    if (next == nullptr || line.jobs.front().order < next->jobs.front().order) next = &line;
+    if (!has_places(line)) continue;
+    if (next == nullptr || is_before(line, *next)) next = &line;
   }
   return next;
+}
+
+bool StartQueue::is_before(const Line& line, const Line& other) noexcept {
+  if (line.level() != other.level()) return line.level() > other.level();
+  return line.jobs.front().order < other.jobs.front().order;
+}
+
+bool StartQueue::has_places(const Line& line) const noexcept {
+  if (line.at_a_time > 0 && under_way(of_programs) >= line.at_a_time) return false;
+  if (line.are_suspects) return under_way({Of::suspects, line.level()}) == 0;
+  return line.at_a_time > 0 || under_way({Of::priority, line.level()}) < most_at_a_time;
 }
 
 std::size_t StartQueue::under_way(const Places& places) const noexcept {
@@ -77,10 +87,11 @@ std::size_t StartQueue::under_way(const Places& places) const noexcept {
 
 StartQueue::Place StartQueue::take_at_once(heist::TaskPriority level) {
   drop_ended();
-  const Places places{static_cast<std::size_t>(level), false, nullptr};
-  const bool others_ask = std::ranges::any_of(
-      lines_, [&places](const Line& line) { return places_of(line) == places; });
-  const bool others_start = being_started_.at(std::get<0>(places)).use_count() > 1;
+  const Places places{Of::priority, static_cast<std::size_t>(level)};
+  const bool others_ask = std::ranges::any_of(lines_, [&places](const Line& line) {
+    return line.at_a_time == 0 && !line.are_suspects && line.level() == places.second;
+  });
+  const bool others_start = being_started_.at(places.second).use_count() > 1;
   if (others_ask || others_start || under_way(places) >= most_at_a_time) return nullptr;
   return take_place(places);
 }
@@ -98,10 +109,19 @@ void StartQueue::start_first(Line& line) noexcept {
   const auto start = std::move(line.jobs.front().start);
   line.jobs.pop_front();
   try {
-    start(take_place(places_of(line)));
+    start(take_places(line));
   } catch (const std::exception&) {
     return;
   }
+}
+
+/// Errors: std::bad_alloc; then all of them are given back.
+StartQueue::Place StartQueue::take_places(const Line& line) {
+  const Places own{line.are_suspects ? Of::suspects : Of::priority, line.level()};
+  if (line.at_a_time == 0) return take_place(own);
+  auto program = take_place(of_programs);
+  if (!line.are_suspects) return program;
+  return std::make_shared<std::pair<Place, Place>>(std::move(program), take_place(own));
 }
 
 StartQueue::Place StartQueue::take_place(const Places& places) {

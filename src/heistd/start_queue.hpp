@@ -11,7 +11,7 @@
 #include <list>
 #include <map>
 #include <memory>
-#include <tuple>
+#include <utility>
 
 namespace heistd {
 
@@ -21,11 +21,12 @@ namespace heistd {
 /// ends the process would take an attempt from all.
 ///
 /// So of each priority no more than `most_at_a_time` are under way, in the order in which they have
-/// asked. A kind of which so many jobs can do something at a time, as they are programs, has so
-/// many places of its own, and keeps them until its jobs have run: others would only wait for
-/// these, with their uploads in memory, and lose an attempt with the process. Of suspects, which
-/// have lost an attempt with its process, as they may have ended it, one is under way at a time,
-/// also while it waits for something of its own. What is under way runs as the agents have it.
+/// asked. Programs, of which only so many run at a time, share as many places, and keep them until
+/// they have run: others would only wait for these, with their uploads in memory, and lose an
+/// attempt with the process. The most urgent one gets the next place. Of suspects, which have lost
+/// an attempt with its process, as they may have ended it, one of each priority is under way at a
+/// time, also while it waits for something of its own. What is under way runs as the agents have
+/// it.
 ///
 /// Thread: the network's.   Cost: of a start, a step for each signal of the jobs that ask.
 class StartQueue {
@@ -78,32 +79,27 @@ class StartQueue {
     std::shared_ptr<const SignalGroup> group;  ///< whose priority it has; null: `fixed`
     heist::TaskPriority fixed;
     heist::TaskPriority ceiling;
-    bool are_suspects;  ///< they have lost an attempt
-    const Kind* kind;   ///< the one that has places of its own; else, and of suspects, null
+    bool are_suspects;      ///< they have lost an attempt
+    std::size_t at_a_time;  ///< of the jobs' kinds; more than 0 is that of programs
     std::deque<Asking> jobs;
 
-    [[nodiscard]] std::size_t places() const noexcept {
-      if (are_suspects) return 1;
-      return kind != nullptr ? kind->at_a_time : most_at_a_time;
-    }
     /// No higher than its jobs run, so that they take no places of more urgent ones.
     [[nodiscard]] std::size_t level() const noexcept {
       return static_cast<std::size_t>(std::min(group ? group->priority() : fixed, ceiling));
     }
   };
-  /// How many, by the priority and what else lines with the same places have in common.
-  using Places = std::tuple<std::size_t, bool, const Kind*>;
+  /// Places that jobs share: those of a priority, those of its suspects, or those of all programs.
+  enum class Of : std::uint8_t { priority, suspects, programs };
+  using Places = std::pair<Of, std::size_t>;  ///< with the priority, which is 0 for all programs
   using UnderWay = std::map<Places, std::size_t>;
+  static constexpr Places of_programs{Of::programs, 0};
 
   Line& line_of(const Job& job);
-  [[nodiscard]] static Places places_of(const Line& line) noexcept {
-    return {line.level(), line.are_suspects, line.kind};
-  }
   [[nodiscard]] std::size_t under_way(const Places& places) const noexcept;
-  [[nodiscard]] bool has_place(const Line& line) const noexcept {
-    return under_way(places_of(line)) < line.places();
-  }
+  [[nodiscard]] bool has_places(const Line& line) const noexcept;
+  [[nodiscard]] static bool is_before(const Line& line, const Line& other) noexcept;
   [[nodiscard]] Line* next_line() noexcept;
+  [[nodiscard]] Place take_places(const Line& line);
   [[nodiscard]] Place take_place(const Places& places);
   void start_first(Line& line) noexcept;
   void drop_ended() noexcept;

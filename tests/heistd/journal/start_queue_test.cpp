@@ -5,6 +5,9 @@
 #include <heistd/job_restore.hpp>
 #include <heistd/start_queue.hpp>
 #include <jobs/handler_kind.hpp>
+#include <memory>
+#include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -32,6 +35,21 @@ class StartedJobs : public KeptJobs {
   void run_until_done(const std::vector<JobId>& ids) {
     while (count(ids, StoredState::done) < ids.size()) run_all();
   }
+  /// A kind whose jobs wait for the opener, and of all such kinds so many at a time.
+  void add_program(std::string name, std::size_t at_a_time) {
+    if (!gate) gate = heist::Promise<void>::with_resolver();
+    auto kind = make_handler_kind(
+        std::move(name),
+        [opening = gate->promise](jobs::Job job) -> heist::Promise<jobs::Result> {
+          co_await opening;
+          co_return job.id();
+        },
+        {}, std::source_location::current());
+    kind.at_a_time = at_a_time;
+    kinds.add(std::move(kind));
+  }
+
+  std::optional<heist::PromiseWithResolver<void>> gate;  ///< once there is such a kind
 };
 
 // Rule: JRN-2
@@ -105,16 +123,7 @@ TEST_F(StartedJobs, start_when_those_that_ask_are_aborted_then_others_have_their
 
 // Rule: JRN-2
 TEST_F(StartedJobs, start_when_the_kind_does_few_at_a_time_then_the_others_lose_no_attempt) {
-  auto [opened, opener] = heist::Promise<void>::with_resolver();
-  auto kind = make_handler_kind(
-      "waits",
-      [opening = opened](jobs::Job job) -> heist::Promise<jobs::Result> {
-        co_await opening;
-        co_return job.id();
-      },
-      {}, std::source_location::current());
-  kind.at_a_time = 2;
-  kinds.add(std::move(kind));
+  add_program("waits", 2);
   const auto ids = post_many(5, "/jobs/waits");
   for (int turn = 0; turn < 5; ++turn) start();
   EXPECT_EQ(count(ids, StoredState::running), 2U);
@@ -122,8 +131,25 @@ TEST_F(StartedJobs, start_when_the_kind_does_few_at_a_time_then_the_others_lose_
   const auto other = post_kept("/jobs/digest");
   start();
   EXPECT_EQ(stored(other).attempt, 1U);
-  opener.resolve();
+  gate->resolver.resolve();
   run_until_done(ids);
+}
+
+// Rule: JRN-2
+TEST_F(StartedJobs,
+       start_when_all_places_of_programs_are_taken_then_other_programs_lose_no_attempt) {
+  add_program("one", 1);
+  add_program("other", 1);
+  const auto runs = post_kept("/jobs/one?priority=background");
+  start();
+  const auto lower = post_kept("/jobs/other?priority=background");
+  const auto urgent = post_kept("/jobs/one?priority=user-blocking");
+  for (int turn = 0; turn < 3; ++turn) start();
+  EXPECT_EQ(stored(runs).attempt, 1U);
+  EXPECT_EQ(stored(lower).attempt + stored(urgent).attempt, 0U);
+  gate->resolver.resolve();
+  run_until_done({runs, lower, urgent});
+  EXPECT_EQ(journal.started, (std::vector{runs, urgent, lower}));
 }
 
 // Rule: SEC-1
@@ -159,6 +185,37 @@ TEST_F(StartedJobs, start_when_jobs_have_lost_an_attempt_then_one_is_under_way_a
     run_all();
     EXPECT_LE(count(ids, StoredState::running), 1U);
   }
+}
+
+// Rule: JRN-2
+TEST(StartQueue, ask_when_a_program_is_a_suspect_then_it_needs_places_of_both) {
+  auto kind = *builtin_kinds().find("digest");
+  kind.at_a_time = 2;
+  StartQueue queue;
+  std::vector<StartQueue::Place> places;
+  std::vector<std::shared_ptr<Job>> jobs;
+  const auto ask = [&](bool is_suspect) {
+    jobs.push_back(std::make_shared<Job>(id_of(static_cast<int>(jobs.size())), kind, 0));
+    jobs.back()->fixed_priority = heist::TaskPriority::background;
+    jobs.back()->unfinished = std::make_unique<Job::Unfinished>(heist::TaskPriority::background);
+    if (is_suspect) {
+      const auto lost = lost_attempt();
+      jobs.back()->unfinished->last_failure =
+          std::make_unique<const JobFailure>(lost.code, lost.message);
+    }
+    queue.ask(jobs.back(), [&](StartQueue::Place place) { places.push_back(std::move(place)); });
+  };
+  ask(false);
+  ask(false);
+  ask(true);
+  EXPECT_EQ(places.size(), 2U);
+  places.at(0).reset();
+  EXPECT_EQ(places.size(), 3U);
+  ask(true);
+  places.at(1).reset();  // a place of programs, and none of suspects
+  EXPECT_EQ(places.size(), 3U);
+  places.at(2).reset();
+  EXPECT_EQ(places.size(), 4U);
 }
 
 }  // namespace
