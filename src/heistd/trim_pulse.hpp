@@ -8,9 +8,9 @@
 
 namespace heistd {
 
-/// Has a journal look for finished jobs that are too old, at a steady interval, as a server to
-/// which nobody comes has no ends of jobs with which that is done. Without a journal it does
-/// nothing.
+/// Has a journal look for finished jobs and keys that are too old, at a steady interval, as a
+/// server to which nobody comes has no ends of jobs with which that is done. Without a journal it
+/// does nothing.
 ///
 /// Thread: the network's.
 class TrimPulse {

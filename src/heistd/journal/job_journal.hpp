@@ -216,8 +216,8 @@ class JobJournal {
   [[nodiscard]] virtual Answer<std::string> read_payload(JobId id, ByteRange range) = 0;
   [[nodiscard]] virtual Answer<std::string> read_result(JobId id, ByteRange range) = 0;
 
-  /// Forgets finished jobs that are too old, or too many bytes, as each end of a job does; says how
-  /// many, which is none when no more are to go.
+  /// Forgets finished jobs that are too old, or too many bytes, as each end of a job does, and keys
+  /// whose time is over; says how many, which is none when no more are to go.
   [[nodiscard]] virtual Answer<std::size_t> trim() { return Answer<std::size_t>::resolved(0U); }
 
   /// Ends of attempts that were no longer the current ones.   Thread: any.

@@ -193,7 +193,7 @@ JobJournal::Answer<Effect> SqliteJournal::set_pause(StoredPause what, bool on,
 }
 
 JobJournal::Answer<std::size_t> SqliteJournal::trim() {
-  return write([this, now = clock_()] { return writes_.trim(now); });
+  return write([this, now = clock_()] { return writes_.trim(now) + writes_.drop_old_keys(now); });
 }
 
 JobJournal::Answer<std::vector<StoredPause>> SqliteJournal::pauses() {

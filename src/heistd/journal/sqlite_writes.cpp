@@ -67,8 +67,17 @@ SqliteWrites::SqliteWrites(SqliteDatabase& database, JournalBounds bounds, Runni
       drop_pause_(database, "DELETE FROM pause WHERE client = ? AND what = ? AND name = ?"),
       find_key_(database, "SELECT digest, id FROM idempotency WHERE client = ? AND key = ?"),
       insert_key_(database, "INSERT INTO idempotency VALUES(?, ?, ?, ?, ?)"),
+      take_key_back_(database,
+                     "INSERT INTO idempotency SELECT client, idempotency_key, digest, id, ?3 FROM "
+                     "job WHERE seq = ?1 AND idempotency_key NOTNULL ON CONFLICT DO UPDATE SET "
+                     "digest = excluded.digest, id = excluded.id, until = excluded.until "
+                     "WHERE until <= ?2"),
       drop_key_(database, "DELETE FROM idempotency WHERE client = ? AND key = ? AND id = ?"),
-      drop_old_keys_(database, "DELETE FROM idempotency WHERE until <= ?") {}
+      drop_old_key_(database,
+                    "DELETE FROM idempotency WHERE client = ? AND key = ? AND until <= ?"),
+      drop_old_keys_(database,
+                     "DELETE FROM idempotency WHERE (client, key) IN (SELECT client, key "
+                     "FROM idempotency WHERE until <= ? ORDER BY until LIMIT ?)") {}
 
 std::optional<SqliteWrites::Standing> SqliteWrites::find(const JobId& id) {
   const auto running = attempts_.find(id);
@@ -145,6 +154,7 @@ SqliteWrites::Effect SqliteWrites::requeue(const JobId& id, SystemTime now) {
   count_out(finished_record_bytes + job->payload_bytes, true);
   set_state(job->order, StoredState::queued, job->attempt, job->attempt);
   set_start_.with(column_of(now), job->order).run();
+  take_key_back_.with(job->order, column_of(now), column_of(now + idempotency_life)).run();
   make_signal(job->client, job->signal_name, StoredSignal().priority);
   return Effect::stored;
 }

@@ -43,6 +43,8 @@ class SqliteWrites {
   /// Forgets finished jobs as the bounds want it; says how many, which is none when no more are to
   /// go.
   std::size_t trim(SystemTime now);
+  /// Forgets keys whose time is over; says how many, which is none when all are gone.
+  std::size_t drop_old_keys(SystemTime now);
 
   /// What was changed since the transaction began is stored.
   void note_commit() noexcept;
@@ -167,7 +169,9 @@ class SqliteWrites {
   SqliteStatement drop_pause_;
   SqliteStatement find_key_;
   SqliteStatement insert_key_;
+  SqliteStatement take_key_back_;
   SqliteStatement drop_key_;
+  SqliteStatement drop_old_key_;
   SqliteStatement drop_old_keys_;
 };
 

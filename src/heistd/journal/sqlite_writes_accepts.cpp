@@ -33,7 +33,7 @@ std::optional<JobJournal::Submitted> SqliteWrites::answer_of_key(const NewJob& j
   if (!job.key) return std::nullopt;
   const std::string_view client = job.client;
   const std::string_view key = job.key->key;
-  drop_old_keys_.with(column_of(now)).run();
+  drop_old_key_.with(client, key, column_of(now)).run();
   std::optional<JobJournal::Submitted> answer;
   if (find_key_.with(client, key).next()) {
     const bool same = find_key_.text(0) == job.key->digest;

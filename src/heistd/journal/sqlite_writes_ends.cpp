@@ -9,8 +9,8 @@
 namespace heistd {
 namespace {
 
-/// How many finished jobs one request removes at the most, so that it ends soon; the next one goes
-/// on.
+/// How many finished jobs, or keys, one request removes at the most, so that it ends soon; the next
+/// one goes on.
 constexpr std::size_t trimmed_at_a_time = 1000;
 
 std::int64_t last_piece(AcceptanceOrder order) noexcept { return piece_row(order + 1, 0) - 1; }
@@ -177,6 +177,11 @@ std::size_t SqliteWrites::trim(SystemTime now) {
     ++dropped;
   }
   return dropped;
+}
+
+std::size_t SqliteWrites::drop_old_keys(SystemTime now) {
+  drop_old_keys_.with(column_of(now), std::int64_t{trimmed_at_a_time}).run();
+  return static_cast<std::size_t>(database_.changes());
 }
 
 /// The finished job that is to go next, if any is.

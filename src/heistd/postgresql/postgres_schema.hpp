@@ -8,7 +8,7 @@ namespace heistd {
 
 /// The version of the tables and functions that this program knows. It rises with each change of
 /// them: with one of the tables migrate() needs a step that makes it.
-inline constexpr int schema_version = 3;
+inline constexpr int schema_version = 4;
 
 /// A database that cannot be used as it is. The text says why, and what to do.
 class SchemaRefused : public std::runtime_error {

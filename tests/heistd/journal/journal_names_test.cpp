@@ -143,6 +143,33 @@ TYPED_TEST(JournalNamesTest, key_when_the_job_is_aborted_or_dead_then_it_is_free
   EXPECT_EQ(this->submit_with_key(3, "other").acceptance, Acceptance::accepted);
 }
 
+// Rule: JRN-4
+TYPED_TEST(JournalNamesTest, key_when_a_dead_job_is_queued_again_then_it_stands_for_it_for_a_day) {
+  this->submit_with_key(1, "digest");
+  this->kill(1);
+  this->now += idempotency_life;
+  said(this->journal->requeue(id_of(1)));
+  this->now += idempotency_life - milliseconds(1);
+  EXPECT_EQ(this->submit_with_key(2, "digest").id, id_of(1));
+  EXPECT_EQ(this->submit_with_key(2, "other").acceptance, Acceptance::conflicting);
+  this->now += milliseconds(1);
+  EXPECT_EQ(this->submit_with_key(3, "other").acceptance, Acceptance::accepted);
+}
+
+// Rule: JRN-4
+TYPED_TEST(JournalNamesTest,
+           key_when_another_job_has_that_of_one_that_is_queued_again_then_it_keeps_it) {
+  this->submit_with_key(1, "digest");
+  this->kill(1);
+  this->submit_with_key(2, "digest");
+  said(this->journal->requeue(id_of(1)));
+  EXPECT_EQ(this->submit_with_key(3, "digest").id, id_of(2));
+  this->now += idempotency_life;
+  this->kill(1);
+  said(this->journal->requeue(id_of(1)));  // the other one's time is over
+  EXPECT_EQ(this->submit_with_key(3, "digest").id, id_of(1));
+}
+
 TYPED_TEST(JournalNamesTest, key_when_an_old_job_with_it_ends_then_the_newer_one_keeps_it) {
   this->submit_with_key(1, "digest");
   this->now += idempotency_life;

@@ -48,7 +48,7 @@ MemoryJournal::Entry* MemoryJournal::find_attempt(const JobId& id, Attempt attem
 }
 
 JobJournal::Answer<JobJournal::Submitted> MemoryJournal::submit(NewJob job) {
-  std::erase_if(keys_, [now = clock_()](const auto& key) { return key.second.until <= now; });
+  drop_old_keys();
   if (job.key) {
     const auto found = keys_.find({job.client, job.key->key});
     if (found != keys_.end()) {
@@ -183,6 +183,11 @@ JobJournal::Answer<Effect> MemoryJournal::requeue(JobId id) {
   if (entry == nullptr || entry->job.state != StoredState::dead) return answered(Effect::late);
   auto stored = answered(Effect::stored);  // before anything is changed, as it may throw
   auto& job = entry->job;
+  if (job.key) {
+    drop_old_keys();
+    keys_.try_emplace({job.client, job.key->key},
+                      Key{job.key->digest, job.id, clock_() + idempotency_life});
+  }
   const auto place = ended_.find({*job.ended_at, job.order});
   ended_bytes_ -= place->second;
   ended_.erase(place);
@@ -373,6 +378,10 @@ void MemoryJournal::end_alone(Entry& entry, StoredState state) {
   const auto bytes = finished_record_bytes + size_of(entry.payload) + size_of(entry.result);
   ended_.emplace(std::pair(*job.ended_at, job.order), bytes);
   ended_bytes_ += bytes;
+}
+
+void MemoryJournal::drop_old_keys() {
+  std::erase_if(keys_, [now = clock_()](const auto& key) { return key.second.until <= now; });
 }
 
 void MemoryJournal::free_key(const StoredJob& job) {

@@ -77,6 +77,7 @@ class MemoryJournal : public JobJournal {
   Ended fail_attempt(Entry& entry, std::chrono::milliseconds retry_after, StoredError error);
   Ended end(Entry& entry, StoredState state);
   void end_alone(Entry& entry, StoredState state);
+  void drop_old_keys();
   void free_key(const StoredJob& job);
   void join_signal(const StoredJob& job, heist::TaskPriority priority_of_new);
   void leave_signal(const StoredJob& job);

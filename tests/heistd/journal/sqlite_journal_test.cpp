@@ -224,6 +224,21 @@ TEST_F(SqliteJournalTest, trim_when_there_are_many_then_a_part_of_them_goes_at_a
   EXPECT_FALSE(knows(1001));
 }
 
+TEST_F(SqliteJournalTest,
+       trim_when_the_time_of_many_keys_is_over_then_a_part_of_them_goes_at_a_time) {
+  for (int number = 1; number <= 1001; ++number) {
+    auto job = new_job(number);
+    job.key = {"key " + std::to_string(number), "digest"};
+    static_cast<void>(journal->submit(job));
+  }
+  now += idempotency_life - milliseconds(1);
+  EXPECT_EQ(said(journal->trim()), 0U);
+  now += milliseconds(1);
+  EXPECT_EQ(said(journal->trim()), 1000U);
+  EXPECT_EQ(said(journal->trim()), 1U);
+  EXPECT_EQ(said(journal->trim()), 0U);
+}
+
 TEST_F(SqliteJournalTest, open_when_the_database_may_not_be_written_then_refused) {
   journal.reset();
   const ReadOnlyDisk disk;

@@ -231,7 +231,8 @@ BEGIN
   PERFORM abort_followers(places, now);
 END $$;
 
--- Queues a dead job again; the attempts that it has had do not count.
+-- Queues a dead job again; the attempts that it has had do not count. Its key stands for it again, unless it stands for
+-- another job by now.
 CREATE OR REPLACE FUNCTION requeue(its_id uuid, again boolean, clock timestamptz) RETURNS boolean LANGUAGE plpgsql AS $$
 DECLARE
   number xid8 := pg_current_xact_id();
@@ -251,6 +252,9 @@ BEGIN
           CASE WHEN it.signal IS NULL THEN lane_of_priority(it.client, it.kind, it.priority)
           ELSE lane_of_signal(it.client, it.kind, it.signal, it.priority, 1::smallint) END,
           nextval('places'), now, it.max_attempts, it.attempt, it.attempt);
+  IF it.idempotency_key IS NOT NULL THEN
+    PERFORM take_key(it.client, it.idempotency_key, it.digest, its_id, now);
+  END IF;
   RETURN true;
 END $$;
 
