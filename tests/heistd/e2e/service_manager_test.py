@@ -156,11 +156,14 @@ class Notes(ServerTest):
 class Unit(unittest.TestCase):
     FOLDER = pathlib.Path(__file__).resolve().parents[3] / "debian"
 
-    def service(self):
+    def unit(self):
         unit = configparser.ConfigParser(strict=False, interpolation=None)
         unit.optionxform = str
         unit.read(self.FOLDER / "heistd.service")
-        return unit["Service"]
+        return unit
+
+    def service(self):
+        return self.unit()["Service"]
 
     def test_unit_then_the_server_is_waited_for_and_watched_and_it_alone_is_told_to_end(self):
         service = self.service()
@@ -169,6 +172,10 @@ class Unit(unittest.TestCase):
         # The server feeds the watchdog twice in that time, and a step of its network thread takes far less.
         self.assertEqual(service["WatchdogSec"], "30")
         self.assertEqual(service["KillMode"], "mixed")  # programs go on while the server drains
+
+    def test_unit_when_jobs_end_the_server_again_and_again_then_it_comes_back_each_time(self):
+        self.assertEqual(self.unit()["Unit"]["StartLimitIntervalSec"], "0")  # by default 5 starts in 10 s are enough
+        self.assertEqual((self.service()["Restart"], self.service()["RestartSec"]), ("on-failure", "1"))
 
     def test_unit_when_reloaded_then_the_server_gets_the_signal_that_has_it_read_its_files(self):
         self.assertEqual(self.service()["ExecReload"], "/bin/kill -HUP $MAINPID")
