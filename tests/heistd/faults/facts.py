@@ -1,6 +1,5 @@
 """A history by the jobs' ids, as the rules of history_check.py look at it."""
 
-import collections
 import dataclasses
 
 from history import ENDS
@@ -31,6 +30,16 @@ class Seen:
     server: int = 0
 
 
+class Lists(dict):
+    """Lists by a key. Whoever looks at one that is not there adds none, so that a rule may ask for a key as it goes."""
+
+    def add(self, key, item):
+        self.setdefault(key, []).append(item)
+
+    def __missing__(self, _key):
+        return []
+
+
 class Facts:
     """A history by the jobs' ids."""
 
@@ -38,19 +47,19 @@ class Facts:
         self.history = history
         self.names = {}  # of the jobs, by their ids
         self.accepted = {}  # the request that was told so first, by id
-        self.deletions = collections.defaultdict(list)
-        self.signal_deletions = collections.defaultdict(list)  # by client and name
-        self.gone = collections.defaultdict(list)  # requests that did not find it
-        self.seen = collections.defaultdict(list)
-        self.starts = collections.defaultdict(list)  # by name
+        self.deletions = Lists()
+        self.signal_deletions = Lists()  # by client and name
+        self.gone = Lists()  # requests that did not find it
+        self.seen = Lists()
+        self.starts = Lists()  # by name
         for start in history.starts:
-            self.starts[start.name].append(start)
+            self.starts.add(start.name, start)
         for request in history.requests:
             self._add(request)
         self._add_rows()
-        self.ids = collections.defaultdict(set)  # by name
+        self.ids = {}  # by name
         for id, name in self.names.items():
-            self.ids[name].add(id)
+            self.ids.setdefault(name, set()).add(id)
         for seen in self.seen.values():
             seen.sort(key=lambda each: each.end)
 
@@ -60,14 +69,14 @@ class Facts:
             first = self.accepted.setdefault(request.id, request)
             self.accepted[request.id] = min(first, request, key=lambda each: each.end)
         if request.what == "delete":
-            self.deletions[request.about].append(request)
+            self.deletions.add(request.about, request)
         if request.what == "delete signal":
-            self.signal_deletions[request.client, request.about].append(request)
+            self.signal_deletions.add((request.client, request.about), request)
         if request.what in ("get", "result", "delete") and request.status == 404:
-            self.gone[request.about].append(request)
+            self.gone.add(request.about, request)
         if request.id and request.state:
             told = Seen(request.begin, request.end, request.state, request.what, request.value, request.server)
-            self.seen[request.id].append(told)
+            self.seen.add(request.id, told)
 
     def _add_rows(self):
         keys = {job.key: name for name, job in self.history.jobs.items() if job.key}
@@ -79,7 +88,7 @@ class Facts:
                 name = row.name or keys.get(row.key)
                 if name:
                     self.names.setdefault(id, name)
-                self.seen[id].append(Seen(view.time, view.time, row.state, "journal", row.value, view.server))
+                self.seen.add(id, Seen(view.time, view.time, row.state, "journal", row.value, view.server))
 
     def job(self, id):
         return self.history.jobs.get(self.names.get(id))
@@ -87,7 +96,7 @@ class Facts:
     def starts_of(self, id):
         """None are known when other jobs came of the same request, as one was aborted."""
         name = self.names.get(id)
-        return self.starts.get(name, []) if self.ids[name] == {id} else []
+        return self.starts[name] if self.ids.get(name) == {id} else []
 
     def was_asked_to_delete(self, id, time):
         return any(request.begin < time for request in self.deletions[id])

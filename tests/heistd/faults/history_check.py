@@ -63,9 +63,9 @@ def same_end(one, other):
 
 def forgotten_jobs_stay_so(facts):
     """A job that had ended when it was deleted, or that the server did not know, does not come back."""
-    for id, deletions in facts.deletions.items():
+    for id in {**facts.deletions, **facts.gone}:
         ended = facts.ended(id)
-        forgot = [each.end for each in deletions if each.status == 200 and ended and ended.end < each.begin]
+        forgot = [each.end for each in facts.deletions[id] if each.status == 200 and ended and ended.end < each.begin]
         forgot += [each.end for each in facts.gone[id]]
         if not forgot:
             continue

@@ -67,6 +67,11 @@ class HistoryCheck(unittest.TestCase):
         self.request("delete", "1", 16, status=200, id="1", state="done")
         self.assertEqual(self.found(), {"came back"})
 
+    def test_deleted_follower_when_it_is_there_again_then_what_happened_to_the_other_job_is_told(self):
+        self.history.jobs["a"].after = "0"
+        self.request("delete", "1", 16, status=200, id="1", state="done")
+        self.assertIn("came back", self.found())
+
     def test_job_when_it_ended_before_it_could_be_aborted_then_it_may_stay(self):
         self.history.requests[1:] = []
         self.request("delete", "1", 16, status=200, id="1", state="done", server=2)
@@ -241,6 +246,13 @@ class HistoryCheck(unittest.TestCase):
         self.history.jobs["b"] = Job("b", "one", "work", "b", after="1")
         self.request("submit", "b", 16, status=409, code="predecessor_failed")
         self.assertEqual(self.found(), {"refused follower"})
+
+    def test_follower_when_it_is_refused_and_the_other_one_has_not_ended_then_found(self):
+        self.history.requests[1:] = []
+        self.request("get", "1", 14, status=200, id="1", state="running")
+        self.history.jobs["b"] = Job("b", "one", "work", "b", after="1")
+        self.request("submit", "b", 16, status=409, code="predecessor_failed")
+        self.assertIn("refused follower", self.found(self.row("running")))
 
     def test_follower_when_it_is_refused_and_nobody_has_deleted_the_other_one_then_found(self):
         self.history.jobs["b"] = Job("b", "one", "work", "b", after="1")
