@@ -12,7 +12,10 @@ from troubles import Troubles
 
 CALM = 8  # seconds without faults while there is still work
 STUCK = 40  # seconds after which jobs of which none ends will never end: a lease, and pauses between attempts
-SETTINGS = ("recovery_init_sync_method=syncfs",)  # else it syncs a thousand files, one by one, when it starts again
+SETTINGS = (
+    "recovery_init_sync_method=syncfs",  # else it syncs a thousand files, one by one, when it starts again
+    "wal_writer_delay=10s",  # so that a restart loses what was acknowledged and nobody has synced
+)
 LOOKS = 1000  # jobs that servers are asked for at the end
 
 
