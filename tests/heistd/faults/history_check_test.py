@@ -146,6 +146,12 @@ class HistoryCheck(unittest.TestCase):
         self.start("a", 1, 3)
         self.assertEqual(self.found(), set())
 
+    def test_starts_when_one_came_as_its_job_was_aborted_then_nothing_is_found(self):
+        self.history.requests[1:], self.history.starts[1:] = [], []
+        self.history.rows.clear()
+        self.request("delete", "1", 2, status=200, id="1", state="aborted")
+        self.assertEqual(self.found(self.row("aborted", attempt=0)), set())
+
     def test_attempts_when_one_is_forgiven_and_no_server_was_told_to_end_then_found(self):
         self.view(13, 2, self.row("running", attempt=2, forgiven=1))
         self.assertEqual(self.found(), {"attempts"})
