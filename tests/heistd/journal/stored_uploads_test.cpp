@@ -55,7 +55,7 @@ TEST_F(StoredUploads, run_when_jobs_wait_as_records_then_their_uploads_count_unt
   while (clients.unfinished_jobs() > 0) {
     run_all();
     least = std::min(least, stored_bytes());
-    EXPECT_EQ(stored_bytes(), said(journal.count(Which::unfinished)));
+    EXPECT_EQ(stored_bytes(), said(journal.count_unfinished()));
   }
   EXPECT_EQ(least, 0U);
 }
