@@ -31,7 +31,7 @@ void JobService::give_up(Client& client, Job& job, std::string_view reason,
 }
 
 /// What it holds up goes on. The end of its run says nothing any more, unless that is on its way to
-/// the journal already.
+/// the journal already. Its upload counts until the journal has its end.
 void JobService::leave_agents(Client& client, Job& job) {
   auto& mine = *job.unfinished;
   mine.is_given_up = true;
@@ -43,7 +43,10 @@ void JobService::leave_agents(Client& client, Job& job) {
   mine.held.reset();
   mine.posted.reset();
   mine.run_place.reset();
-  client.waiting.remove(job.id);
+  if (const auto* const record = client.waiting.find(job.id)) {
+    mine.stored = client.budget->take_stored(record->stored_bytes);
+    client.waiting.remove(job.id);
+  }
   post_waiting(client);
 }
 
