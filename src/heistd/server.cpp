@@ -64,6 +64,10 @@ std::optional<std::string> read_again(const std::variant<Options, std::string>& 
   return std::nullopt;
 }
 
+std::optional<std::chrono::sys_seconds> end_of(const Identity& identity) {
+  return identity ? std::optional(identity->valid_until()) : std::nullopt;
+}
+
 std::optional<JobJournal::Disk> disk_of(const JobJournal* journal) {
   return journal == nullptr ? std::nullopt : journal->disk();
 }
@@ -95,7 +99,8 @@ Server::Server(Options options, const KindTable& kinds)
       observer_(std::in_place,
                 Observer::Sources{.dump = [this] { return heist::dump(*cluster_); },
                                   .metrics = [this] { return cluster_->metrics(); },
-                                  .disk = [this] { return disk_of(journal_.get()); }},
+                                  .disk = [this] { return disk_of(journal_.get()); },
+                                  .certificate_end = [this] { return end_of(identity_); }},
                 cluster_->size() + threads_.size(), BlockDisposal(cluster_->scheduler()),
                 io_.get_executor()),
       api_(kinds, clients_, service_, *observer_, options_.limits),

@@ -226,6 +226,7 @@ class JobJournal {
   struct Disk {
     heist::Histogram commit_time;  ///< how long it took until the disk had a transaction
     std::uint64_t bytes = 0;       ///< of its files
+    std::uint64_t free_bytes = 0;  ///< that they may still grow by
     /// Dead jobs that were forgotten since the start, as they were too old or too many bytes.
     std::uint64_t dropped_dead = 0;
   };

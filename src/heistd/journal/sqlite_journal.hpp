@@ -73,7 +73,8 @@ class SqliteJournal final : public JobJournal {
     return late_ends_.load(heist::detail::sync::relaxed);  // relaxed: only a number
   }
   [[nodiscard]] std::optional<Disk> disk() const override {
-    return Disk{commit_.commit_time(), directory_.bytes(), writes_.dropped_dead()};
+    return Disk{commit_.commit_time(), directory_.bytes(), directory_.free_bytes(),
+                writes_.dropped_dead()};
   }
 
  private:

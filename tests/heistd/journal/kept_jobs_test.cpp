@@ -43,7 +43,7 @@ TEST_F(KeptJobs, run_when_the_job_begins_then_the_attempt_is_counted_before_its_
 class KeptJobsFigures : public KeptJobs {
  protected:
   std::uint64_t count_starts(heist::TaskPriority priority) {
-    const auto all = figures_of(clients, &keeper).jobs;
+    const auto all = figures_of(clients, kinds, &keeper).jobs;
     const auto found = std::ranges::find_if(all, [priority](const JobFigures& jobs) {
       return jobs.client == "anonymous" && jobs.priority == priority;
     });
