@@ -143,6 +143,22 @@ TYPED_TEST(JournalNamesTest, key_when_the_job_is_aborted_or_dead_then_it_is_free
   EXPECT_EQ(this->submit_with_key(3, "other").acceptance, Acceptance::accepted);
 }
 
+TYPED_TEST(JournalNamesTest, key_when_a_dead_job_is_queued_again_then_it_stays_free) {
+  this->submit_with_key(1, "digest");
+  this->kill(1);
+  said(this->journal->requeue(id_of(1)));
+  EXPECT_EQ(this->submit_with_key(2, "other").acceptance, Acceptance::accepted);
+}
+
+// Rule: JRN-4
+TYPED_TEST(JournalNamesTest, key_when_the_job_has_failed_then_it_stands_for_it_even_if_forgotten) {
+  this->submit_with_key(1, "digest");
+  said(this->journal->fail(id_of(1), this->start(1), {"bad_pattern", "No."}, std::nullopt));
+  EXPECT_EQ(this->submit_with_key(2, "digest").id, id_of(1));
+  said(this->journal->purge(id_of(1)));
+  EXPECT_EQ(this->submit_with_key(3, "digest").id, id_of(1));
+}
+
 TYPED_TEST(JournalNamesTest, key_when_an_old_job_with_it_ends_then_the_newer_one_keeps_it) {
   this->submit_with_key(1, "digest");
   this->now += idempotency_life;

@@ -75,6 +75,17 @@ TEST_F(KeptBulk, post_when_it_is_repeated_with_its_key_then_the_jobs_are_the_sam
   EXPECT_EQ(anonymous.budget->jobs(), 0U);
 }
 
+// Rule: JRN-4
+TEST_F(KeptBulk, post_when_it_is_repeated_then_a_job_that_was_aborted_comes_anew) {
+  key = "mine";
+  const auto first = submit(two_jobs).json();
+  const std::string gone = first["jobs"][0]["id"];
+  ask("DELETE", "/jobs/" + gone);
+  const auto again = submit(two_jobs).json();
+  EXPECT_NE(again["jobs"][0]["id"], gone);
+  EXPECT_EQ(again["jobs"][1]["id"], first["jobs"][1]["id"]);
+}
+
 class StoredBulk : public KeptBulk {
  protected:
   StoredBulk() : KeptBulk({.max_stored_uploads = 100}) {}
