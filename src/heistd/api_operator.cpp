@@ -28,7 +28,7 @@ Result<Api::Step> Api::observe(const Route& route, const Target& target) {
   }
   if (auto refusal = QueryReader(target).finish()) return std::move(*refusal);
   if (route.resource == Resource::dump) return as_observing(observer_.dump());
-  return as_observing(observer_.metrics(figures_of(clients_, service_.keeper())));
+  return as_observing(observer_.metrics(figures_of(clients_, kinds_, service_.keeper())));
 }
 
 /// Whoever asks once more only hears how far it is.

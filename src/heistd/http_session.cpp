@@ -281,16 +281,18 @@ asio::awaitable<void> HttpSession::send(const Reply& reply) {
   deadline_->end_sending();
 }
 
-/// Each piece is asked for when the one before has gone. When one cannot be had, the connection
-/// ends, as the client has been told a length.
+/// Each piece is asked for when the one before has gone, and the client is excused until it comes.
+/// When one cannot be had, the connection ends, as the client has been told a length.
 asio::awaitable<void> HttpSession::send_rest(ReplyRest& rest) {
   bool is_sent = true;
   while (is_sent && rest.bytes() > 0) {
     deadline_->clear();
+    const auto asked_at = Clock::now();
     auto next = next_of(rest);
     auto called = crossing_.call(next);
     const auto piece = co_await std::move(called);
     if (!piece) co_return give_up();
+    deadline_->begin_sending(limits_).excuse(Clock::now() - asked_at);
     auto unsent = unsent_of(*piece, {});
     is_sent = co_await send_some(unsent);
   }

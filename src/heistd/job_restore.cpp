@@ -12,8 +12,6 @@
 namespace heistd {
 namespace {
 
-using Which = JobJournal::Which;
-
 constexpr std::size_t jobs_at_once = 1000;
 /// Finished jobs are loaded so many at a time: no more than these in vain.
 constexpr std::size_t ended_at_once = 64;
@@ -95,7 +93,7 @@ class Restore {
   void each_unfinished(Use use) {
     AcceptanceOrder last = 0;
     for (;;) {
-      const auto jobs = said(journal_.load(Which::unfinished, last, jobs_at_once));
+      const auto jobs = said(journal_.load_unfinished(last, jobs_at_once));
       if (jobs.empty()) return;
       last = jobs.back().order;
       for (const auto& job : jobs) use(job);
@@ -103,7 +101,7 @@ class Restore {
   }
 
   void restore_unfinished() {
-    const auto total = said(journal_.count(Which::unfinished));
+    const auto total = said(journal_.count_unfinished());
     std::size_t seen = 0;
     each_unfinished([&](const StoredJob& job) {
       auto* const client = clients_.find(job.client);

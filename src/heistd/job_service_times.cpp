@@ -71,10 +71,13 @@ void JobService::expire_posted(Client& client, Job& job) {
   }
 }
 
-/// The same of a job that waits for its turn.
+/// The same of a job that waits for its turn. Its upload counts until the journal has its end.
 void JobService::expire_waiting(Client& client, const JobId& id) {
   if (const auto job = client.jobs.find(id)) return expire(client, *job);
-  auto tell = [this, &client, then = end_followers_later(client, id)](const auto& stored) {
+  auto upload = std::make_shared<Budget::Ticket>(
+      client.budget->take_stored(client.waiting.find(id)->stored_bytes));
+  auto tell = [this, &client, upload = std::move(upload),
+               then = end_followers_later(client, id)](const auto& stored) {
     if (stored) tell_end_of_waiting(client, summary_of(*stored, client));
     then(stored);
   };

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <functional>
 #include <heist/task_label.hpp>
+#include <heistd/commands/command_failures.hpp>
 #include <heistd/job_work.hpp>
 #include <heistd/parameter.hpp>
 #include <memory>
@@ -19,9 +20,11 @@ struct Kind {
   std::vector<Parameter> parameters;
   /// Besides these: any texts, whose names are letters, digits and '_'.
   bool takes_any_parameter = false;
-  /// So many of its jobs can do something at a time, and further ones would only wait. Zero: any
-  /// number.
+  /// Of all kinds that have such a number, which are programs, so many jobs can do something at a
+  /// time, and further ones would only wait. Zero: any number.
   std::size_t at_a_time = 0;
+  /// Of the programs that do its jobs; null: none do.
+  std::shared_ptr<const CommandFailures> failures = nullptr;
 
   /// What a job keeps between two of its chunks, beyond the size of its body (whose blocks make
   /// room for the result as they go).

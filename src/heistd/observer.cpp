@@ -68,6 +68,7 @@ Result<std::shared_ptr<Observation>> Observer::metrics(Figures figures) {
     return Refusal{409, "metrics_running",
                    "two others are being given the metrics: try again when they have them"};
   }
+  figures.certificate_end = sources_.certificate_end();
   return start(
       *place, [this, figures = std::move(figures)](const std::future<void>& /*early_end*/) mutable {
         figures.disk = sources_.disk();

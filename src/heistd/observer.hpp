@@ -3,6 +3,7 @@
 
 #include <array>
 #include <boost/asio/io_context.hpp>
+#include <chrono>
 #include <cstddef>
 #include <exception>
 #include <functional>
@@ -49,11 +50,15 @@ class Observation {
 class Observer {
  public:
   using Network = boost::asio::io_context::executor_type;
-  /// What is known of the agents and the disk. Any thread may call these.
+  /// What is known of the agents and the disk. Any thread may call these but for the last.
   struct Sources {
     std::function<std::string()> dump;
     std::function<heist::ClusterMetrics()> metrics;
     std::function<std::optional<JobJournal::Disk>()> disk;  ///< of the journal
+    /// Empty: there is no TLS.   Thread: the network's.
+    std::function<std::optional<std::chrono::sys_seconds>()> certificate_end = [] {
+      return std::nullopt;
+    };
   };
 
   /// As many threads run jobs as `agents` says; they also free traces that were sent.

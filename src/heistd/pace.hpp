@@ -18,6 +18,9 @@ class Pace {
        Clock::time_point last = Clock::time_point::max()) noexcept
       : limits_(limits), start_(start), last_(last) {}
 
+  /// The server itself has kept the body waiting for so long, which the client is not to make up
+  /// for.
+  void excuse(Clock::duration waited) noexcept { start_ += waited; }
   /// When the next byte must have gone, `bytes` having gone by `now`.
   [[nodiscard]] Clock::time_point deadline(Clock::time_point now, std::uint64_t bytes) const {
     return std::min({now + limits_.idle_timeout, rate_deadline(bytes), last_});
@@ -31,7 +34,7 @@ class Pace {
 
   static constexpr std::chrono::milliseconds longest = std::chrono::hours(24 * 365);
   const Limits& limits_;
-  const Clock::time_point start_;
+  Clock::time_point start_;  ///< and the time that was excused
   const Clock::time_point last_;
 };
 

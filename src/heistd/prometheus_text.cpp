@@ -252,11 +252,47 @@ void add_disk(std::vector<MetricFamily>& families, const JobJournal::Disk& disk)
   Family bytes("heistd_journal_bytes", "Bytes of the journal's files.", MetricType::Gauge);
   bytes.add({}, disk.bytes);
   bytes.move_to(families);
+  Family free("heistd_journal_free_bytes", "Bytes that the disk of the journal has left.",
+              MetricType::Gauge);
+  free.add({}, disk.free_bytes);
+  free.move_to(families);
   Family dropped("heistd_journal_dead_dropped_total",
                  "Dead jobs that were forgotten as finished jobs were too old, or too many bytes.",
                  MetricType::Counter);
   dropped.add({}, disk.dropped_dead);
   dropped.move_to(families);
+}
+
+std::string text_of(CommandFailures::Why why) {
+  switch (why) {
+    case CommandFailures::Why::not_started:
+      return "not_started";
+    case CommandFailures::Why::timeout:
+      return "timeout";
+    case CommandFailures::Why::output:
+      break;
+  }
+  return "output";
+}
+
+void add_commands(std::vector<MetricFamily>& families, const std::vector<CommandFigures>& all) {
+  Family failed("heistd_command_failures_total",
+                "Programs that could not be started, or were killed for a limit, by which.",
+                MetricType::Counter);
+  for (const auto& command : all) {
+    for (const auto why : CommandFailures::all) {
+      failed.add({{"kind", command.kind}, {"why", text_of(why)}}, command.failures->of(why));
+    }
+  }
+  failed.move_to(families);
+}
+
+void add_certificate(std::vector<MetricFamily>& families, std::chrono::sys_seconds end) {
+  Family expiry("heistd_tls_certificate_expiry_timestamp_seconds",
+                "Until when clients accept the certificate of new connections, as Unix time.",
+                MetricType::Gauge);
+  expiry.add({}, static_cast<double>(end.time_since_epoch().count()));
+  expiry.move_to(families);
 }
 
 void add_stored_uploads(std::vector<MetricFamily>& families,
@@ -299,8 +335,11 @@ void add_clients(std::vector<MetricFamily>& families, const std::vector<ClientFi
 
 }  // namespace
 
-Figures figures_of(const ClientTable& clients, const JobKeeper* keeper) {
+Figures figures_of(const ClientTable& clients, const KindTable& kinds, const JobKeeper* keeper) {
   Figures figures;
+  for (const auto& [name, kind] : kinds.all()) {
+    if (kind.failures) figures.commands.push_back({name, kind.failures});
+  }
   if (keeper != nullptr) figures.journal_failures = keeper->failures();
   for (const auto& client : clients.all()) {
     figures.clients.push_back(
@@ -327,6 +366,8 @@ std::string prometheus_text(const heist::ClusterMetrics& metrics, const Figures&
     add_disk(families, *figures.disk);
     add_stored_uploads(families, figures.clients);
   }
+  if (!figures.commands.empty()) add_commands(families, figures.commands);
+  if (figures.certificate_end) add_certificate(families, *figures.certificate_end);
   add_tasks(families, metrics.levels);
   add_delays(families, metrics);
   add_agents(families, metrics);

@@ -6,6 +6,7 @@
 #include <heist/metrics.hpp>
 #include <heistd/client.hpp>
 #include <heistd/job_keeper.hpp>
+#include <heistd/kind_table.hpp>
 #include <heistd/start_delays.hpp>
 #include <optional>
 #include <string>
@@ -35,19 +36,28 @@ struct ClientFigures {
   std::uint64_t stored_uploads = 0;  ///< bytes, of its unfinished jobs on the disk of a journal
 };
 
-/// What is known of all clients.
+/// How often a program could not do its jobs.
+struct CommandFigures {
+  std::string kind;
+  std::shared_ptr<const CommandFailures> failures;
+};
+
+/// What is known of all clients, and beside the agents.
 struct Figures {
   std::vector<JobFigures> jobs;  ///< three for each client
   std::vector<ClientFigures> clients;
   std::optional<JournalFailures> journal_failures;  ///< if there is a journal that lasts
   std::optional<JobJournal::Disk> disk;             ///< if it has one of this machine
+  std::vector<CommandFigures> commands;
+  std::optional<std::chrono::sys_seconds> certificate_end;  ///< with TLS
 };
 
-/// All but those of the disk.
+/// All but those of the disk and the certificate.
 ///
 /// Thread: the network's.   Cost: a step for each signal name, a hundred for each client, and that
 ///         of Client::longest_waits().
-[[nodiscard]] Figures figures_of(const ClientTable& clients, const JobKeeper* keeper);
+[[nodiscard]] Figures figures_of(const ClientTable& clients, const KindTable& kinds,
+                                 const JobKeeper* keeper);
 
 /// In Prometheus's text format. Times are in seconds. How many tasks were posted is left out: that
 /// number may be a little smaller than it was, which Prometheus takes for a restart.

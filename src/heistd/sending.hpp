@@ -20,6 +20,8 @@ class Sending {
       : pace_(limits, now), socket_(socket) {}
 
   void add(std::uint64_t bytes) noexcept { written_ += bytes; }
+  /// As of Pace.
+  void excuse(Clock::duration waited) noexcept { pace_.excuse(waited); }
   [[nodiscard]] Clock::time_point deadline(Clock::time_point now) const {
     return pace_.deadline(now, taken_);
   }
@@ -33,7 +35,7 @@ class Sending {
   }
 
  private:
-  const Pace pace_;
+  Pace pace_;
   const int socket_;
   std::uint64_t written_ = 0;
   std::uint64_t taken_ = 0;

@@ -108,6 +108,13 @@ void TlsIdentity::read_key(const TlsFiles& files) {
   refuse("--tls-key", files.key, "the key cannot be used (" + openssl_reason() + ")");
 }
 
+std::chrono::sys_seconds TlsIdentity::valid_until() const noexcept {
+  std::tm parts{};
+  const auto* const end = X509_get0_notAfter(SSL_CTX_get0_certificate(context_.get()));
+  if (ASN1_TIME_to_tm(end, &parts) != 1) return {};
+  return std::chrono::sys_seconds(std::chrono::seconds(::timegm(&parts)));
+}
+
 std::string TlsIdentity::description() const {
   const auto* const end = X509_get0_notAfter(SSL_CTX_get0_certificate(context_.get()));
   const bool has_ended = X509_cmp_current_time(end) < 0;

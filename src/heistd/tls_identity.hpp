@@ -3,6 +3,7 @@
 
 #include <openssl/ssl.h>
 
+#include <chrono>
 #include <memory>
 #include <string>
 
@@ -27,6 +28,8 @@ class TlsIdentity {
   /// Blocks: until the files have been read.
   explicit TlsIdentity(const TlsFiles& files);
 
+  /// Until when clients accept it; the epoch if that cannot be read.
+  [[nodiscard]] std::chrono::sys_seconds valid_until() const noexcept;
   /// For people: which certificate it is, and until when clients accept it.
   [[nodiscard]] std::string description() const;
 

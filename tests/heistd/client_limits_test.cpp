@@ -163,7 +163,7 @@ TEST_F(ClientRates, renew_when_the_line_of_anonymous_is_gone_then_so_are_its_lim
 
 TEST_F(ClientRates, metrics_when_a_client_has_limits_then_they_are_there) {
   grant("rate=30/m running=2");
-  const auto text = prometheus_text({}, figures_of(clients, nullptr));
+  const auto text = prometheus_text({}, figures_of(clients, kinds, nullptr));
   for (const auto* line : {"limit=\"rate\"} 0.5\n", "limit=\"running\"} 2\n",
                            "heistd_rate_limited_total{client=\"alice\"} 0\n"}) {
     EXPECT_NE(text.find(line), std::string::npos) << line << "\n" << text;

@@ -60,7 +60,7 @@ TEST_F(JobTimes, ttl_when_somebody_waits_for_the_job_then_the_reply_says_why) {
   EXPECT_EQ(reply.error(), "expired");
 }
 
-TEST_F(JobTimes, ttl_when_the_job_has_started_by_then_then_it_goes_on) {
+TEST_F(JobTimes, ttl_then_it_is_told_what_is_left_of_it_until_the_start) {
   const auto job = post("/jobs/own?ttl=200");
   EXPECT_GT(call("GET", job).json()["expires_in_ms"], 0);
   run_all();
@@ -68,8 +68,13 @@ TEST_F(JobTimes, ttl_when_the_job_has_started_by_then_then_it_goes_on) {
   EXPECT_FALSE(call("GET", job).json().contains("expires_in_ms"));
   const auto later = post("/jobs/digest?delay=86400000&ttl=86400001");
   EXPECT_EQ(state(later), "delayed");
-  service.find(anonymous, job.substr(6))->unfinished->timer->expires_at({});
-  run_network();
+}
+
+TEST_F(JobTimes, ttl_when_the_job_has_started_by_then_then_it_goes_on) {
+  const auto job = post("/jobs/own?ttl=1");
+  loop.run_until_idle();
+  ASSERT_EQ(state(job), "running");
+  run_network_until(post("/jobs/digest?ttl=1"), "aborted");  // whose time comes later
   EXPECT_EQ(state(job), "running");
   go_on.resolver.resolve();
   run_all();

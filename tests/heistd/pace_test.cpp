@@ -31,6 +31,12 @@ TEST_F(PaceTest, deadline_when_bytes_drip_then_the_idle_timeout_behind_the_minim
   EXPECT_EQ(pace.deadline(start + 29s, 500), start + 30'500ms);
 }
 
+TEST_F(PaceTest, deadline_when_the_server_has_kept_the_body_waiting_then_that_does_not_count) {
+  Pace pace(limits, start);
+  pace.excuse(60s);
+  EXPECT_EQ(pace.deadline(start + 89s, 500), start + 90'500ms);
+}
+
 TEST_F(PaceTest, deadline_when_there_is_a_last_one_then_never_later) {
   const Pace pace(limits, start, start + 60s);
   EXPECT_EQ(pace.deadline(start + 40s, 1'000'000), start + 60s);

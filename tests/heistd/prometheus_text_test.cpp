@@ -73,16 +73,37 @@ TEST(PrometheusText, journal_when_there_is_one_then_its_failures_commits_and_byt
   Figures figures;
   EXPECT_THAT(prometheus_text({}, figures), Not(HasSubstr("heistd_journal")));
   figures.journal_failures.emplace().note(JournalFault::disk_full);
-  figures.disk = {{{{milliseconds(2), milliseconds(3), 7}}, milliseconds(16)}, 4096};
+  figures.disk = {{{{milliseconds(2), milliseconds(3), 7}}, milliseconds(16)}, 4096, 8192};
   const auto text = prometheus_text({}, figures);
-  for (const char* line :
-       {"heistd_journal_failures_total{fault=\"disk_full\"} 1\n",
-        "heistd_journal_failures_total{fault=\"unknown_outcome\"} 0\n",
-        "heistd_journal_commit_seconds_bucket{le=\"0.0025\"} 0\n",
-        "heistd_journal_commit_seconds_bucket{le=\"0.005\"} 7\n",
-        "heistd_journal_commit_seconds_sum 0.016\n", "heistd_journal_bytes 4096\n"}) {
+  for (const char* line : {"heistd_journal_failures_total{fault=\"disk_full\"} 1\n",
+                           "heistd_journal_failures_total{fault=\"unknown_outcome\"} 0\n",
+                           "heistd_journal_commit_seconds_bucket{le=\"0.0025\"} 0\n",
+                           "heistd_journal_commit_seconds_bucket{le=\"0.005\"} 7\n",
+                           "heistd_journal_commit_seconds_sum 0.016\n",
+                           "heistd_journal_bytes 4096\n", "heistd_journal_free_bytes 8192\n"}) {
     EXPECT_THAT(text, HasSubstr(line));
   }
+}
+
+TEST(PrometheusText, commands_when_there_are_any_then_their_failures_are_told_by_why) {
+  Figures figures;
+  EXPECT_THAT(prometheus_text({}, figures), Not(HasSubstr("heistd_command")));
+  const auto failures = std::make_shared<CommandFailures>();
+  for (int time = 0; time < 2; ++time) failures->note(CommandFailures::Why::output);
+  figures.commands.push_back({"nap", failures});
+  const auto text = prometheus_text({}, figures);
+  const std::string name = "heistd_command_failures_total{kind=\"nap\",why=";
+  for (const char* line : {"\"not_started\"} 0\n", "\"timeout\"} 0\n", "\"output\"} 2\n"}) {
+    EXPECT_THAT(text, HasSubstr(name + line));
+  }
+}
+
+TEST(PrometheusText, certificate_when_there_is_tls_then_until_when_it_is_valid) {
+  Figures figures;
+  EXPECT_THAT(prometheus_text({}, figures), Not(HasSubstr("heistd_tls")));
+  figures.certificate_end = std::chrono::sys_days{std::chrono::year{2030} / 1 / 1};
+  EXPECT_THAT(prometheus_text({}, figures),
+              HasSubstr("heistd_tls_certificate_expiry_timestamp_seconds 1893456000\n"));
 }
 
 }  // namespace

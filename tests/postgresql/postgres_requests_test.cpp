@@ -87,5 +87,56 @@ TEST_F(PostgresRequestsTest, ask_when_many_jobs_wait_then_no_statement_has_more_
   await([&] { return refused == 7; });
 }
 
+/// The schema is not the one that this version of heistd has made.
+class AnotherSchema : public PostgresRequestsTest {
+ protected:
+  void ask_to_complete(std::size_t jobs) {
+    requests_.ask(request("SELECT 1", "SELECT 1"));  // what comes while this runs is one statement
+    for (std::size_t job = 0; job < jobs; ++job) {
+      requests_.ask(PostgresRequests::Completion{
+          {}, {}, [this](const auto& effect) { faults_.push_back(effect.error().fault); }});
+    }
+    await([&] { return faults_.size() == jobs; });
+  }
+
+  std::vector<PostgresFault> faults_;
+  const std::unique_ptr<PostgresSession> session_ =
+      open({}, {}, "", statement("SET LOCAL search_path TO tested"));
+  PostgresRequests requests_{*session_, {}, no_clock()};
+};
+
+TEST_F(AnotherSchema, complete_when_the_answer_has_another_type_then_it_is_unreadable) {
+  call(
+      "CREATE FUNCTION tested.complete(date[], bigint[], int[], bytea[], bytea[], boolean, "
+      "timestamptz) RETURNS text LANGUAGE sql AS $$ SELECT 'done' $$");
+  ask_to_complete(2);
+  EXPECT_EQ(faults_, std::vector(2, PostgresFault::unreadable));
+}
+
+TEST_F(AnotherSchema, complete_when_the_answer_is_of_fewer_jobs_then_it_is_unreadable) {
+  call(
+      "CREATE FUNCTION tested.complete(date[], bigint[], int[], bytea[], bytea[], boolean, "
+      "timestamptz) RETURNS boolean[] LANGUAGE sql AS $$ SELECT '{true}'::boolean[] $$");
+  ask_to_complete(2);
+  EXPECT_EQ(faults_, std::vector(2, PostgresFault::unreadable));
+}
+
+TEST_F(AnotherSchema, submit_when_the_answer_is_of_fewer_jobs_then_nobody_is_told_another) {
+  call(
+      "CREATE FUNCTION tested.submit_all(uuid[], bytea[], bytea[], bytea[], bytea[], smallint[], "
+      "smallint[], bigint[], bigint[], bigint[], uuid[], int[], bytea[], bytea[], bytea[], "
+      "bytea[], boolean, timestamptz, OUT acceptance smallint, OUT id uuid, OUT follows boolean) "
+      "LANGUAGE sql AS $$ SELECT 0::smallint, NULL::uuid, false $$");
+  requests_.ask(request("SELECT 1", "SELECT 1"));
+  for (int count = 0; count < 2; ++count) {
+    NewJob job;
+    job.id = make_job_id();
+    requests_.ask(PostgresRequests::Submission{
+        {job}, [this](const auto& submitted) { faults_.push_back(submitted.error().fault); }});
+  }
+  await([&] { return faults_.size() == 2; });
+  EXPECT_EQ(faults_, std::vector(2, PostgresFault::unreadable));
+}
+
 }  // namespace
 }  // namespace heistd

@@ -51,6 +51,14 @@ TEST_F(PostgresSharedJobs, start_when_a_job_was_claimed_then_the_claim_was_the_a
   EXPECT_EQ(said(two.complete(id_of(1), 1, {})), Effect::stored);
 }
 
+TEST_F(PostgresSharedJobs, find_when_the_parameters_are_damaged_then_it_says_so) {
+  submit(1);
+  OpenSession().run("UPDATE heistd.job SET parameters = 'x'");
+  const auto found = one.find(id_of(1)).get();
+  ASSERT_FALSE(found.has_value());
+  EXPECT_EQ(found.error().fault, JournalFault::corrupt);
+}
+
 TEST_F(PostgresSharedJobs, look_when_another_server_aborts_a_job_then_it_is_lost_once) {
   submit(1);
   submit(2);

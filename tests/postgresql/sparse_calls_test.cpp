@@ -3,6 +3,7 @@
 
 #include <boost/asio/io_context.hpp>
 #include <heistd/postgresql/sparse_calls.hpp>
+#include <stdexcept>
 
 namespace heistd {
 namespace {
@@ -32,6 +33,17 @@ TEST(SparseCalls, ask_when_a_pause_has_ended_in_which_it_was_not_asked_then_it_c
   calls.end_pause();
   io.poll();
   EXPECT_EQ(count, 1);
+  calls.ask();
+  EXPECT_EQ(count, 2);
+}
+
+TEST(SparseCalls, ask_when_the_call_throws_then_it_is_left_out_and_the_next_one_comes_at_once) {
+  boost::asio::io_context io;
+  int count = 0;
+  SparseCalls calls(io.get_executor(), std::chrono::hours(1), [&] {
+    if (++count == 1) throw std::runtime_error("it cannot be done");
+  });
+  calls.ask();
   calls.ask();
   EXPECT_EQ(count, 2);
 }

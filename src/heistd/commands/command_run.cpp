@@ -20,9 +20,11 @@ constexpr std::chrono::milliseconds farewell_time{500};
 }  // namespace
 
 CommandRun::CommandRun(asio::io_context& io, std::shared_ptr<ChildProcess> process, Blocks input,
-                       const CommandLimits& limits, heist::Resolver<heist::jobs::Result> resolver)
+                       const CommandLimits& limits, std::shared_ptr<CommandFailures> failures,
+                       heist::Resolver<heist::jobs::Result> resolver)
     : process_(std::move(process)),
       limits_(limits),
+      failures_(std::move(failures)),
       resolver_(std::move(resolver)),
       in_(io, process_->input.release()),
       out_(io, process_->output.release()),
@@ -86,7 +88,8 @@ void CommandRun::keep_output(std::size_t bytes) {
   used_ += bytes;
   output_bytes_ += bytes;
   if (output_bytes_ > limits_.output) {
-    stop({"result_too_large",
+    stop(CommandFailures::Why::output,
+         {"result_too_large",
           "the program's output is larger than " + std::to_string(limits_.output) + " bytes"});
   }
   if (used_ < block_bytes) return;
@@ -149,13 +152,17 @@ void CommandRun::on_timer() {
 }
 
 void CommandRun::stop_late() {
-  stop({"command_timeout",
+  stop(CommandFailures::Why::timeout,
+       {"command_timeout",
         "the program took longer than " + std::to_string(limits_.timeout.count()) + " ms"});
 }
 
 /// Its end comes by its descriptor.
-void CommandRun::stop(const JobFailure& why) {
-  if (!why_) why_ = std::make_exception_ptr(why);
+void CommandRun::stop(CommandFailures::Why why, const JobFailure& failure) {
+  if (!why_) {
+    why_ = std::make_exception_ptr(failure);
+    failures_->note(why);
+  }
   process_->kill();
 }
 

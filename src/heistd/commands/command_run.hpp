@@ -11,6 +11,7 @@
 #include <heistd/blocks.hpp>
 #include <heistd/commands/child_process.hpp>
 #include <heistd/commands/command.hpp>
+#include <heistd/commands/command_failures.hpp>
 #include <heistd/job_failure.hpp>
 #include <memory>
 #include <optional>
@@ -25,7 +26,8 @@ namespace heistd {
 class CommandRun : public std::enable_shared_from_this<CommandRun> {
  public:
   CommandRun(boost::asio::io_context& io, std::shared_ptr<ChildProcess> process, Blocks input,
-             const CommandLimits& limits, heist::Resolver<heist::jobs::Result> resolver);
+             const CommandLimits& limits, std::shared_ptr<CommandFailures> failures,
+             heist::Resolver<heist::jobs::Result> resolver);
 
   void begin() noexcept;
 
@@ -46,7 +48,7 @@ class CommandRun : public std::enable_shared_from_this<CommandRun> {
   void set_timer(std::chrono::milliseconds time);
   void on_timer();
   void stop_late();
-  void stop(const JobFailure& why);
+  void stop(CommandFailures::Why why, const JobFailure& failure);
   void finish_when_read();
   void finish() noexcept;
   void settle();
@@ -54,6 +56,7 @@ class CommandRun : public std::enable_shared_from_this<CommandRun> {
 
   const std::shared_ptr<ChildProcess> process_;
   const CommandLimits limits_;
+  const std::shared_ptr<CommandFailures> failures_;
   heist::Resolver<heist::jobs::Result> resolver_;
   Descriptor in_;
   Descriptor out_;

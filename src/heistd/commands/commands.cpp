@@ -82,12 +82,16 @@ void Commands::end() {
 }
 
 void Commands::add_to(KindTable& kinds, const Command& command) {
+  const auto failures = std::make_shared<CommandFailures>();
   auto kind = make_handler_kind(
       command.name,
-      [this, words = command.words](heist::jobs::Job job) { return run(words, std::move(job)); },
+      [this, words = command.words, failures](heist::jobs::Job job) {
+        return run(words, failures, std::move(job));
+      },
       {.max_result_bytes = limits_.output}, std::source_location::current());
   kind.takes_any_parameter = true;
   kind.at_a_time = turns_of(limits_);
+  kind.failures = failures;
   kinds.add(std::move(kind));
   if (thread_.joinable()) return;
   heed_ends_of_programs();
@@ -95,9 +99,9 @@ void Commands::add_to(KindTable& kinds, const Command& command) {
 }
 
 heist::Promise<heist::jobs::Result> Commands::run(const std::vector<std::string>& words,
-                                                  heist::jobs::Job job) {
+                                                  Failures failures, heist::jobs::Job job) {
   const auto turn = co_await turns_.acquire();
-  const auto process = start(words, job);
+  const auto process = start(words, *failures, job);
   const auto at_abort = job.signal().on_abort([process] { process->kill(); });
   const auto at_change = job.signal().on_priority_change(
       [process, signal = job.signal()](const heist::PriorityChangeEvent& /*the signal has it*/) {
@@ -105,24 +109,31 @@ heist::Promise<heist::jobs::Result> Commands::run(const std::vector<std::string>
       });
   process->follow(job.signal());
   if (job.signal().aborted()) process->kill();
-  auto watched = watch(process, job);
+  auto watched = watch(process, failures, job);
   auto result = co_await watched.taken();
   co_return result;
 }
 
 std::shared_ptr<ChildProcess> Commands::start(const std::vector<std::string>& words,
+                                              CommandFailures& failures,
                                               const heist::jobs::Job& job) const {
-  return std::make_shared<ChildProcess>(words, environment_for(heist::detail::Access::core(job)),
-                                        limits_.memory);
+  try {
+    return std::make_shared<ChildProcess>(words, environment_for(heist::detail::Access::core(job)),
+                                          limits_.memory);
+  } catch (const JobFailure&) {
+    failures.note(CommandFailures::Why::not_started);
+    throw;
+  }
 }
 
 heist::Promise<heist::jobs::Result> Commands::watch(std::shared_ptr<ChildProcess> process,
-                                                    heist::jobs::Job& job) {
+                                                    Failures failures, heist::jobs::Job& job) {
   Blocks input;
   while (auto piece = job.read()) input.push_back(std::move(*piece));
   auto [promise, resolver] = heist::Promise<heist::jobs::Result>::with_resolver();
-  const auto started = std::make_shared<CommandRun>(*io_, std::move(process), std::move(input),
-                                                    limits_, std::move(resolver));
+  const auto started =
+      std::make_shared<CommandRun>(*io_, std::move(process), std::move(input), limits_,
+                                   std::move(failures), std::move(resolver));
   asio::post(*io_, [started] { started->begin(); });
   return promise;
 }

@@ -9,6 +9,7 @@
 #include <heist/promise.hpp>
 #include <heistd/commands/child_process.hpp>
 #include <heistd/commands/command.hpp>
+#include <heistd/commands/command_failures.hpp>
 #include <heistd/kind_table.hpp>
 #include <memory>
 #include <optional>
@@ -40,12 +41,15 @@ class Commands {
   void end();
 
  private:
-  heist::Promise<heist::jobs::Result> run(const std::vector<std::string>& words,
+  using Failures = std::shared_ptr<CommandFailures>;
+
+  heist::Promise<heist::jobs::Result> run(const std::vector<std::string>& words, Failures failures,
                                           heist::jobs::Job job);
   [[nodiscard]] std::shared_ptr<ChildProcess> start(const std::vector<std::string>& words,
+                                                    CommandFailures& failures,
                                                     const heist::jobs::Job& job) const;
   [[nodiscard]] heist::Promise<heist::jobs::Result> watch(std::shared_ptr<ChildProcess> process,
-                                                          heist::jobs::Job& job);
+                                                          Failures failures, heist::jobs::Job& job);
 
   const CommandLimits limits_;
   const heist::AsyncSemaphore turns_;

@@ -64,6 +64,12 @@ std::uint64_t DataDirectory::bytes() const {
   return sum;
 }
 
+std::uint64_t DataDirectory::free_bytes() const noexcept {
+  std::error_code error;
+  const auto space = std::filesystem::space(path_, error);
+  return error ? 0 : space.available;
+}
+
 bool DataDirectory::was_filled() const {
   struct ::stat status{};
   if (::fstat(lock_, &status) != 0) refuse();

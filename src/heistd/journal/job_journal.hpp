@@ -32,7 +32,7 @@ namespace heistd {
 /// request that has ended the first one.   Cost: a step for each of them.
 ///
 /// A request takes effect as a whole or, with an error, not at all. Requests take effect in the
-/// order of their calls, but for `start`, `find`, `load`, `list`, `signals`, `pauses` and reads,
+/// order of their calls, but for `start`, `find`, loads, `list`, `signals`, `pauses` and reads,
 /// which see at least what has been answered before.
 ///
 /// Thread:   the network's.   Blocks: never, but for construction and destruction. The promise of
@@ -187,13 +187,12 @@ class JobJournal {
   /// Nothing when there is no such job.
   [[nodiscard]] virtual Answer<std::optional<StoredJob>> find(JobId id) = 0;
 
-  enum class Which : std::uint8_t { unfinished, finished };
-  /// How many there are.   Cost: a step for each.
-  [[nodiscard]] virtual Answer<std::size_t> count(Which which) = 0;
-  /// The next jobs behind `after`, in the order of acceptance, `most` of them at the most; none
-  /// when all have been given. From 0 on they come one part after the other.
-  [[nodiscard]] virtual Answer<std::vector<StoredJob>> load(Which which, AcceptanceOrder after,
-                                                            std::size_t most) = 0;
+  /// How many unfinished jobs there are.   Cost: a step for each.
+  [[nodiscard]] virtual Answer<std::size_t> count_unfinished() = 0;
+  /// The next unfinished jobs behind `after`, in the order of acceptance, `most` of them at the
+  /// most; none when all have been given. From 0 on they come one part after the other.
+  [[nodiscard]] virtual Answer<std::vector<StoredJob>> load_unfinished(AcceptanceOrder after,
+                                                                       std::size_t most) = 0;
 
   /// Where a finished job stands among those of its client.
   struct EndPlace {
@@ -227,6 +226,7 @@ class JobJournal {
   struct Disk {
     heist::Histogram commit_time;  ///< how long it took until the disk had a transaction
     std::uint64_t bytes = 0;       ///< of its files
+    std::uint64_t free_bytes = 0;  ///< that they may still grow by
     /// Dead jobs that were forgotten since the start, as they were too old or too many bytes.
     std::uint64_t dropped_dead = 0;
   };

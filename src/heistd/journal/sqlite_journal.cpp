@@ -208,14 +208,14 @@ JobJournal::Answer<std::optional<StoredJob>> SqliteJournal::find(JobId id) {
   return read([this, id = std::move(id), now = clock_()] { return reads_.find(id, now); });
 }
 
-JobJournal::Answer<std::size_t> SqliteJournal::count(Which which) {
-  return read([this, which] { return reads_.count(which); });
+JobJournal::Answer<std::size_t> SqliteJournal::count_unfinished() {
+  return read([this] { return reads_.count_unfinished(); });
 }
 
-JobJournal::Answer<std::vector<StoredJob>> SqliteJournal::load(Which which, AcceptanceOrder after,
-                                                               std::size_t most) {
+JobJournal::Answer<std::vector<StoredJob>> SqliteJournal::load_unfinished(AcceptanceOrder after,
+                                                                          std::size_t most) {
   return read(
-      [this, which, after, most, now = clock_()] { return reads_.load(which, after, most, now); });
+      [this, after, most, now = clock_()] { return reads_.load_unfinished(after, most, now); });
 }
 
 JobJournal::Answer<std::vector<StoredJob>> SqliteJournal::load_ended(std::string client,

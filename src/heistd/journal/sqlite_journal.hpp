@@ -60,9 +60,9 @@ class SqliteJournal final : public JobJournal {
   [[nodiscard]] Answer<std::vector<StoredPause>> pauses() override;
   [[nodiscard]] Answer<std::vector<StoredSignal>> signals() override;
   [[nodiscard]] Answer<std::optional<StoredJob>> find(JobId id) override;
-  [[nodiscard]] Answer<std::size_t> count(Which which) override;
-  [[nodiscard]] Answer<std::vector<StoredJob>> load(Which which, AcceptanceOrder after,
-                                                    std::size_t most) override;
+  [[nodiscard]] Answer<std::size_t> count_unfinished() override;
+  [[nodiscard]] Answer<std::vector<StoredJob>> load_unfinished(AcceptanceOrder after,
+                                                               std::size_t most) override;
   [[nodiscard]] Answer<std::vector<StoredJob>> load_ended(std::string client, EndPlace before,
                                                           std::size_t most) override;
   [[nodiscard]] Answer<JobPage<StoredJob>> list(std::string client, JobQuery query) override;
@@ -73,7 +73,8 @@ class SqliteJournal final : public JobJournal {
     return late_ends_.load(heist::detail::sync::relaxed);  // relaxed: only a number
   }
   [[nodiscard]] std::optional<Disk> disk() const override {
-    return Disk{commit_.commit_time(), directory_.bytes(), writes_.dropped_dead()};
+    return Disk{commit_.commit_time(), directory_.bytes(), directory_.free_bytes(),
+                writes_.dropped_dead()};
   }
 
  private:

@@ -8,8 +8,6 @@
 namespace heistd {
 namespace {
 
-using Which = JobJournal::Which;
-
 const std::string columns =
     "SELECT seq, id, client, kind, parameters, signal, priority, may_start, attempt, forgiven, "
     "max_attempts, state, idempotency_key, digest, payload_bytes, result_description, "
@@ -109,10 +107,8 @@ SqliteReads::SqliteReads(SqliteDatabase& database, const RunningAttempts& attemp
       find_(database, columns + "WHERE id = ?"),
       order_of_(database, "SELECT seq FROM job WHERE id = ?"),
       count_unfinished_(database, "SELECT count(*) FROM job WHERE ended_at ISNULL"),
-      count_finished_(database, "SELECT count(*) FROM job WHERE ended_at NOTNULL"),
       load_unfinished_(database,
                        columns + "WHERE ended_at ISNULL AND seq > ? ORDER BY seq LIMIT ?"),
-      load_finished_(database, columns + "WHERE ended_at NOTNULL AND seq > ? ORDER BY seq LIMIT ?"),
       load_ended_(database, columns +
                                 "INDEXED BY job_ended WHERE ended_at NOTNULL AND client = ? "
                                 "AND (ended_at, seq) < (?, ?) "
@@ -133,20 +129,19 @@ std::optional<StoredJob> SqliteReads::find(const JobId& id, SystemTime now) {
   return job;
 }
 
-std::size_t SqliteReads::count(Which which) {
-  auto& statement = which == Which::finished ? count_finished_ : count_unfinished_;
-  const RunEnd end(statement);
-  return statement.with().next() ? static_cast<std::size_t>(statement.number(0)) : 0;
+std::size_t SqliteReads::count_unfinished() {
+  const RunEnd end(count_unfinished_);
+  return count_unfinished_.with().next() ? static_cast<std::size_t>(count_unfinished_.number(0))
+                                         : 0;
 }
 
-std::vector<StoredJob> SqliteReads::load(Which which, AcceptanceOrder after, std::size_t most,
-                                         SystemTime now) {
+std::vector<StoredJob> SqliteReads::load_unfinished(AcceptanceOrder after, std::size_t most,
+                                                    SystemTime now) {
   const auto running = attempts_.all();
   std::vector<StoredJob> jobs;
-  auto& statement = which == Which::finished ? load_finished_ : load_unfinished_;
-  const RunEnd end(statement);
-  statement.with(after, std::uint64_t{most});
-  while (statement.next()) jobs.push_back(read_job(statement, running, now));
+  const RunEnd end(load_unfinished_);
+  load_unfinished_.with(after, std::uint64_t{most});
+  while (load_unfinished_.next()) jobs.push_back(read_job(load_unfinished_, running, now));
   return jobs;
 }
 

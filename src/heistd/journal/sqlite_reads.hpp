@@ -17,9 +17,9 @@ class SqliteReads {
   SqliteReads(SqliteDatabase& database, const RunningAttempts& attempts);
 
   [[nodiscard]] std::optional<StoredJob> find(const JobId& id, SystemTime now);
-  [[nodiscard]] std::size_t count(JobJournal::Which which);
-  [[nodiscard]] std::vector<StoredJob> load(JobJournal::Which which, AcceptanceOrder after,
-                                            std::size_t most, SystemTime now);
+  [[nodiscard]] std::size_t count_unfinished();
+  [[nodiscard]] std::vector<StoredJob> load_unfinished(AcceptanceOrder after, std::size_t most,
+                                                       SystemTime now);
   [[nodiscard]] std::vector<StoredJob> load_ended(std::string_view client,
                                                   JobJournal::EndPlace before, std::size_t most,
                                                   SystemTime now);
@@ -44,9 +44,7 @@ class SqliteReads {
   SqliteStatement find_;
   SqliteStatement order_of_;
   SqliteStatement count_unfinished_;
-  SqliteStatement count_finished_;
   SqliteStatement load_unfinished_;
-  SqliteStatement load_finished_;
   SqliteStatement load_ended_;
   Listing list_all_;
   Listing list_dead_;

@@ -12,6 +12,8 @@ std::string_view text_of(PostgresFault fault) noexcept {
       return "the connection to PostgreSQL was lost, and whether it was done is not known";
     case PostgresFault::no_connection:
       return "there is no connection to PostgreSQL";
+    case PostgresFault::unreadable:
+      return "it was done, and the answer of PostgreSQL cannot be read";
     case PostgresFault::too_many_waiting:
       break;
   }

@@ -11,6 +11,7 @@ enum class PostgresFault : std::uint8_t {
   outcome_unknown,   ///< it was sent, and the connection was lost before the answer came
   no_connection,     ///< it was not sent, or not again, in time; nothing was changed
   too_many_waiting,  ///< it was not sent, as too many others wait
+  unreadable,        ///< it was done, and the answer is not as this version of the schema has it
 };
 
 struct PostgresError {

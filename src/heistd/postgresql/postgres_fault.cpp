@@ -22,6 +22,8 @@ JournalError journal_error(const PostgresError& error) {
       return {JournalFault::unreachable, error.message};
     case PostgresFault::outcome_unknown:
       return {JournalFault::unknown_outcome, error.message};
+    case PostgresFault::unreadable:
+      return {JournalFault::corrupt, error.message};
     case PostgresFault::refused:
       break;
   }

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <heistd/journal/encoded_parameters.hpp>
 #include <heistd/postgresql/postgres_jobs.hpp>
+#include <stdexcept>
 #include <utility>
 
 namespace heistd {
@@ -39,6 +40,12 @@ class Fields {
   std::size_t row_;
   std::size_t column_;
 };
+
+JobParameters read_parameters(Fields& fields) {
+  auto parameters = decode_parameters(fields.text());
+  if (!parameters) throw std::logic_error("a job's parameters cannot be read");
+  return *std::move(parameters);
+}
 
 Milliseconds time_left(SystemTime time, SystemTime now) noexcept {
   return std::max(std::chrono::ceil<Milliseconds>(time - now), Milliseconds(0));
@@ -151,7 +158,7 @@ StoredJob read_stored_job(const PostgresRows& rows, std::size_t row, std::size_t
   job.id = id_of_uuid(fields.get<PostgresUuid>());
   job.client = fields.text();
   job.kind = fields.text();
-  job.parameters = decode_parameters(fields.text()).value();
+  job.parameters = read_parameters(fields);
   job.signal_name = fields.text();
   const auto priority = fields.get<std::optional<std::int16_t>>();
   if (priority) job.priority = static_cast<heist::TaskPriority>(*priority);

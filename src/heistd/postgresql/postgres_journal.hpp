@@ -77,9 +77,9 @@ class PostgresJournal : public JobJournal {
   [[nodiscard]] Answer<std::vector<StoredPause>> pauses() override;
   [[nodiscard]] Answer<std::vector<StoredSignal>> signals() override;
   [[nodiscard]] Answer<std::optional<StoredJob>> find(JobId id) override;
-  [[nodiscard]] Answer<std::size_t> count(Which which) override;
-  [[nodiscard]] Answer<std::vector<StoredJob>> load(Which which, AcceptanceOrder after,
-                                                    std::size_t most) override;
+  [[nodiscard]] Answer<std::size_t> count_unfinished() override;
+  [[nodiscard]] Answer<std::vector<StoredJob>> load_unfinished(AcceptanceOrder after,
+                                                               std::size_t most) override;
   /// Servers that share a queue do not ask for this.   Cost: a step for each job of the client.
   [[nodiscard]] Answer<std::vector<StoredJob>> load_ended(std::string client, EndPlace before,
                                                           std::size_t most) override;

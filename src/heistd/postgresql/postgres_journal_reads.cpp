@@ -88,28 +88,22 @@ JobJournal::Answer<std::optional<StoredJob>> PostgresJournal::find(JobId id) {
   });
 }
 
-JobJournal::Answer<std::size_t> PostgresJournal::count(Which which) {
-  static constexpr PostgresStatement unfinished = {"count_unfinished", "SELECT count(*) FROM open"};
-  static constexpr PostgresStatement finished = {"count_finished",
-                                                 "SELECT count(*) FROM job WHERE state >= 2"};
-  return read<std::size_t>(
-      [which] { return PostgresCall{which == Which::unfinished ? unfinished : finished}; },
-      [](const PostgresRows& rows) {
-        return static_cast<std::size_t>(rows.get<std::int64_t>(0, 0));
-      });
+JobJournal::Answer<std::size_t> PostgresJournal::count_unfinished() {
+  static constexpr PostgresStatement statement = {"count_unfinished", "SELECT count(*) FROM open"};
+  return read<std::size_t>([] { return PostgresCall{statement}; },
+                           [](const PostgresRows& rows) {
+                             return static_cast<std::size_t>(rows.get<std::int64_t>(0, 0));
+                           });
 }
 
-JobJournal::Answer<std::vector<StoredJob>> PostgresJournal::load(Which which, AcceptanceOrder after,
-                                                                 std::size_t most) {
-  static constexpr PostgresStatement unfinished = {
+JobJournal::Answer<std::vector<StoredJob>> PostgresJournal::load_unfinished(AcceptanceOrder after,
+                                                                            std::size_t most) {
+  static constexpr PostgresStatement statement = {
       "load_unfinished",
       "SELECT job.*, coalesce($3, clock_timestamp()) FROM load_unfinished($1, $2) job"};
-  static constexpr PostgresStatement finished = {
-      "load_finished",
-      "SELECT job.*, coalesce($3, clock_timestamp()) FROM load_finished($1, $2) job"};
   return read<std::vector<StoredJob>>(
-      [this, which, after, most] {
-        PostgresCall call{which == Which::unfinished ? unfinished : finished};
+      [this, after, most] {
+        PostgresCall call{statement};
         call.parameters.add(static_cast<std::int64_t>(after)).add(static_cast<std::int32_t>(most));
         call.parameters.add(clock());
         return call;

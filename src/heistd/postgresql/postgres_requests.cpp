@@ -1,7 +1,8 @@
 #include <algorithm>
+#include <exception>
 #include <heistd/postgresql/postgres_requests.hpp>
 #include <memory>
-#include <new>
+#include <stdexcept>
 #include <string>
 #include <utility>
 
@@ -43,21 +44,29 @@ PostgresCall complete_call(const std::vector<Completion>& completions, bool agai
   return call;
 }
 
+/// Reads all before anybody is told.   Errors: std::logic_error, and nobody was told then.
 void answer_each(std::vector<Submission>& submissions, const PostgresRows& rows) {
   std::size_t row = 0;
-  for (auto& submission : submissions) {
-    std::vector<JobJournal::Submitted> submitted;
-    for (std::size_t left = submission.jobs.size(); left > 0; --left) {
+  std::vector<std::vector<JobJournal::Submitted>> all;
+  for (const auto& submission : submissions) {
+    auto& submitted = all.emplace_back();
+    while (submitted.size() < submission.jobs.size()) {
       submitted.push_back(read_submitted(rows, row++));
     }
-    submission.done(std::move(submitted));
+  }
+  for (std::size_t place = 0; place < all.size(); ++place) {
+    submissions[place].done(std::move(all[place]));
   }
 }
 
 void answer_each(std::vector<Completion>& completions, const PostgresRows& rows) {
   const auto effects = rows.get<std::vector<bool>>(0, 0);
-  for (std::size_t place = 0; place < completions.size(); ++place) {
-    completions[place].done(bool{effects.at(place)});
+  if (effects.size() != completions.size()) {
+    throw std::logic_error("an answer of PostgreSQL has " + std::to_string(effects.size()) +
+                           " effects of " + std::to_string(completions.size()) + " ends");
+  }
+  for (std::size_t place = 0; place < effects.size(); ++place) {
+    completions[place].done(bool{effects[place]});
   }
 }
 
@@ -69,12 +78,12 @@ std::size_t payload_bytes(const Submission& submission) {
   return bytes;
 }
 
-/// Who is not answered, as there is no memory for that, hears that there is no answer.
+/// Who cannot be answered, mostly as there is no memory for that, hears that there is no answer.
 template <class Step>
 void try_to(Step step) noexcept {
   try {
     step();
-  } catch (const std::bad_alloc&) {
+  } catch (const std::exception&) {
     return;
   }
 }
@@ -184,7 +193,8 @@ void PostgresRequests::ask(PostgresCall call, Step step, Answer answer) {
                answer](PostgresResult result) {
     --under_way_;
     try_to([&] {
-      result ? answer(*shared, *result) : send_again_or_refuse(std::move(*shared), result.error());
+      result ? tell(*shared, *result, answer)
+             : send_again_or_refuse(std::move(*shared), result.error());
     });
     try_to([this] { go_on(); });
   };
@@ -193,6 +203,15 @@ void PostgresRequests::ask(PostgresCall call, Step step, Answer answer) {
              : session_.ask(std::move(call), std::move(done));
     return true;
   });
+}
+
+template <class Answer>
+void PostgresRequests::tell(Step& asked, PostgresRows& rows, const Answer& answer) {
+  try {
+    answer(asked, rows);
+  } catch (const std::logic_error& error) {  // the schema is another one
+    refuse(asked, {PostgresFault::unreadable, {}, error.what()});
+  }
 }
 
 void PostgresRequests::send_again_or_refuse(Step step, PostgresError error) {

@@ -84,6 +84,8 @@ class PostgresRequests {
   void under_way(Ask ask);
   template <class Answer>
   void ask(PostgresCall call, Step step, Answer answer);
+  template <class Answer>
+  static void tell(Step& asked, PostgresRows& rows, const Answer& answer);
   void send_again_or_refuse(Step step, PostgresError error);
   static void refuse(Step& step, const PostgresError& error) noexcept;
 

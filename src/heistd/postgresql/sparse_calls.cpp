@@ -1,5 +1,5 @@
+#include <exception>
 #include <heistd/postgresql/sparse_calls.hpp>
-#include <new>
 #include <utility>
 
 namespace heistd {
@@ -19,7 +19,7 @@ void SparseCalls::ask() noexcept {
           if (std::exchange(is_due_, false)) ask();
         });
     is_pausing_ = true;
-  } catch (const std::bad_alloc&) {
+  } catch (const std::exception&) {
     return;
   }
 }

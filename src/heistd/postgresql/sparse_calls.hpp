@@ -19,7 +19,7 @@ class SparseCalls {
               std::function<void()> call)
       : pause_(executor), time_(time), call_(std::move(call)) {}
 
-  /// Without memory for the call it is left out, and without memory for the pause there is none.
+  /// A call that throws is left out, and so is a pause for which there is no memory.
   void ask() noexcept;
   /// What was asked for comes now.
   void end_pause() { pause_.cancel(); }

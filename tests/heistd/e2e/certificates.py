@@ -43,9 +43,9 @@ class Authority(Identity):
         self.folder = folder
         self.made("-subj", f"/CN={name}")
 
-    def identity(self, name, names=NAMES, algorithm=EC):
+    def identity(self, name, names=NAMES, algorithm=EC, days=2):
         return Identity(self.folder, name).made(
-            "-CA", self.certificate, "-CAkey", self.key, "-subj", f"/CN={name}",
+            "-CA", self.certificate, "-CAkey", self.key, "-subj", f"/CN={name}", "-days", str(days),
             "-addext", f"subjectAltName={names}", algorithm=algorithm)
 
     def context(self):

@@ -2,6 +2,7 @@
 
 import os
 import pathlib
+import re
 import resource
 import shutil
 import signal
@@ -31,6 +32,12 @@ def children_of(process):
     return [int(child) for task in tasks for child in (task / "children").read_text().split()]
 
 
+def failures(server, kind):
+    """What the metrics say of a kind's programs, by why."""
+    series = rf'^heistd_command_failures_total{{kind="{kind}",why="(\w+)"}} (\d+)$'
+    return {why: int(count) for why, count in re.findall(series, server.get("/metrics").body.decode(), re.MULTILINE)}
+
+
 def may_lower_niceness():
     """Whether a process of this user may become less nice again, which most users' may not."""
     script = "import os; os.nice(1); os.nice(-1)"
@@ -55,7 +62,7 @@ while ! [ -s "$HEISTD_PARAM_file" ]; do sleep 0.01; done""",
         "patient": 'while ! [ -e "$HEISTD_PARAM_file" ]; do sleep 0.01; done',
         "big": 'exec /usr/bin/env python3 -c "len(bytearray(1 << 30))"',
     }
-    LIMITS = ("--command-output", "1MB", "--max-commands", "4")
+    LIMITS = ("--command-output", "1MB", "--max-commands", "4", "--operator", "anonymous")
 
     def setUp(self):
         folder = tempfile.TemporaryDirectory()
@@ -124,6 +131,12 @@ class Commands(CommandsTest):
 
     def test_program_when_its_output_is_too_large_then_it_is_killed(self):
         self.assertEqual(self.failed("/jobs/flood")["code"], "result_too_large")
+        self.assertEqual(failures(self.server, "flood"), {"not_started": 0, "timeout": 0, "output": 1})
+
+    def test_program_when_it_is_gone_then_the_job_fails_and_the_metrics_say_why(self):
+        (self.folder / "echo").unlink()
+        self.assertEqual(self.failed("/jobs/echo")["code"], "command_not_started")
+        self.assertEqual(failures(self.server, "echo"), {"not_started": 1, "timeout": 0, "output": 0})
 
     def test_program_when_it_does_not_read_its_input_then_its_output_counts(self):
         self.assertEqual(self.server.post("/jobs/deaf?wait=1", bytes(2 * MIB)).body, b"heard nothing\n")
@@ -264,11 +277,12 @@ class Memory(CommandsTest):
 
 
 class Timeout(ServerTest):
-    OPTIONS = ("--command", "sleep=/bin/sleep 600", "--command-timeout", "50")
+    OPTIONS = ("--command", "sleep=/bin/sleep 600", "--command-timeout", "50", "--operator", "anonymous")
 
     def test_program_when_it_takes_too_long_then_it_is_killed(self):
         reply = self.server.post("/jobs/sleep?wait=1")
         self.assert_refused(reply, 422, "command_timeout")
+        self.assertEqual(failures(self.server, "sleep"), {"not_started": 0, "timeout": 1, "output": 0})
 
 
 class Environments(ServerTest):

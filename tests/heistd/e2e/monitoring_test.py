@@ -8,6 +8,7 @@ import tempfile
 import time
 import unittest
 
+import certificates
 import heistd_server
 from heistd_server import PATIENCE, ServerTest, until
 
@@ -32,8 +33,10 @@ class Monitoring(ServerTest):
     def setUp(self):
         data = tempfile.TemporaryDirectory()
         self.addCleanup(data.cleanup)
+        authority, identity = certificates.shared()
         self.server = self.start("--operator", "anonymous", "--data", data.name, "--command", "nap=/bin/sleep 600",
-                                 "--max-commands", "1", "--command-timeout", "600000")
+                                 "--max-commands", "1", "--command-timeout", "600000", *identity.options,
+                                 tls=authority.context())
 
     def metrics(self):
         self.server.post("/jobs/digest?wait=1")

@@ -2,6 +2,7 @@
 
 import hashlib
 import os
+import re
 import shutil
 import signal
 import socket
@@ -220,6 +221,8 @@ class Slow(TlsTest):
 
 
 class Reload(TlsTest):
+    MORE = ("--operator", "anonymous")
+
     def test_sighup_when_there_is_a_new_certificate_then_new_connections_get_it(self):
         old = self.server.raw()
         self.assertEqual(self.name_shown(old), "first")
@@ -230,6 +233,17 @@ class Reload(TlsTest):
         body = os.urandom(MIB)
         old.head("POST", "/jobs/digest?wait=1", Content_Length=len(body)).send(body)
         self.assertEqual(old.reply().json["result"]["sha256"], hashlib.sha256(body).hexdigest())
+
+    def test_metrics_then_until_when_the_certificate_of_new_connections_is_valid(self):
+        series = re.compile(r"^heistd_tls_certificate_expiry_timestamp_seconds (\S+)$", re.MULTILINE)
+        ends = []
+        for days in (3, 9):
+            self.use(self.authority.identity(f"for-{days}-days", days=days))
+            self.reread()
+            told = series.search(self.server.get("/metrics").body.decode()).group(1)
+            ends.append(ssl.cert_time_to_seconds(self.server.raw().socket.getpeercert()["notAfter"]))
+            self.assertEqual(float(told), ends[-1])
+        self.assertGreater(ends[1], ends[0])
 
     def test_sighup_when_connections_come_meanwhile_then_each_is_served(self):
         statuses = []

@@ -29,6 +29,7 @@ struct Orders {
   std::int32_t error_of_writes = 0;
   std::int32_t error_of_syncs = 0;
   std::int32_t sync_milliseconds = 0;  ///< how long a sync takes, besides its own time
+  std::int32_t read_milliseconds = 0;  ///< and a read
 };
 
 /// What undoes one write, before the bytes that it replaced.
@@ -38,11 +39,15 @@ struct UndoHead {
   std::int64_t bytes;
 };
 
+ssize_t plain_read(int file, void* bytes, std::size_t size, off_t offset) {
+  return ::syscall(SYS_pread64, file, bytes, size, offset);
+}
+
 class BadDisk {
  public:
   [[nodiscard]] Orders orders() const {
     Orders now;
-    const auto read = ::pread(orders_, &now, sizeof now, 0);
+    const auto read = plain_read(orders_, &now, sizeof now, 0);
     return read == static_cast<ssize_t>(sizeof now) ? now : Orders();
   }
   /// The name of the file if the disk has it.
@@ -65,7 +70,8 @@ class BadDisk {
     record.resize(sizeof head + static_cast<std::size_t>(kept));
     const int read =
         ::open(link_of(file).c_str(), O_RDONLY | O_CLOEXEC);  // which `file` may not be
-    if (::pread(read, record.data() + sizeof head, static_cast<std::size_t>(kept), offset) != kept)
+    if (plain_read(read, record.data() + sizeof head, static_cast<std::size_t>(kept), offset) !=
+        kept)
       std::abort();
     ::close(read);
     const int undo =
@@ -94,6 +100,13 @@ class BadDisk {
 BadDisk& disk() {
   static BadDisk the_disk;
   return the_disk;
+}
+
+ssize_t read_at(int file, void* bytes, std::size_t size, off_t offset) {
+  if (disk().name_of(file)) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(disk().orders().read_milliseconds));
+  }
+  return plain_read(file, bytes, size, offset);
 }
 
 ssize_t plain_write(int file, const void* bytes, std::size_t size, off_t offset) {
@@ -147,6 +160,12 @@ int cut(int file, off_t size) {
 
 // What the C library has under these names. The functions that it has in C stay themselves.
 extern "C" {
+ssize_t pread(int file, void* bytes, std::size_t size, off_t offset) {
+  return read_at(file, bytes, size, offset);
+}
+ssize_t pread64(int file, void* bytes, std::size_t size, off64_t offset) {
+  return read_at(file, bytes, size, offset);
+}
 ssize_t pwrite(int file, const void* bytes, std::size_t size, off_t offset) {
   return write_at(file, bytes, size, offset);
 }

@@ -28,10 +28,10 @@ class BadDisk:
             "HEISTD_BAD_DISK_ORDERS": str(self.orders),
         }
 
-    def order(self, writes=0, syncs=0, milliseconds=0):
-        """From now on writes and syncs fail with these errors, and a sync takes so much longer."""
+    def order(self, writes=0, syncs=0, milliseconds=0, read_milliseconds=0):
+        """From now on writes and syncs fail with these errors, and a sync and a read take so much longer."""
         file = os.open(self.orders, os.O_WRONLY | os.O_CREAT)
-        os.pwrite(file, struct.pack("iii", writes, syncs, milliseconds), 0)
+        os.pwrite(file, struct.pack("iiii", writes, syncs, milliseconds, read_milliseconds), 0)
         os.close(file)
 
     def heal(self):

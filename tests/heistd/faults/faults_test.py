@@ -22,6 +22,7 @@ import heistd_server  # noqa: E402
 from heistd_server import until  # noqa: E402
 
 import history_check  # noqa: E402
+from bad_disk import BadDisk  # noqa: E402
 from clients import Client, Wish  # noqa: E402
 from history import ENDS, Job  # noqa: E402
 from progress import Progress  # noqa: E402
@@ -105,6 +106,30 @@ class Faults(FaultsTest):
             run.disk.heal()
             server.finished(server.accepted("/jobs/digest"))
         run.end("killed")
+
+    def test_result_when_the_disk_reads_it_slowly_then_its_reader_is_not_taken_for_a_slow_one(self):
+        if not BAD_DISK:
+            self.skipTest("the disk cannot be slow")
+        data = self.folder / "data"
+        disk = BadDisk(BAD_DISK, self.folder, data)
+        server = heistd_server.Server(
+            *("--data", str(data), "--max-result-bytes", "1", "--idle-timeout", "1000", "--min-rate", "1MB"),
+            environment=disk.environment(),
+        )
+        self.addCleanup(server.ended)
+        self.addCleanup(server.signal, signal.SIGKILL)
+        upload = os.urandom(heistd_server.MIB)
+        job = server.accepted("/jobs/compress", upload)
+        server.finished(job)
+        server.finished(server.accepted("/jobs/digest"))  # memory keeps the newest one
+        disk.order(read_milliseconds=20)  # a page of 4 KiB
+        raw = server.raw(receive_buffer=4096).head("GET", job + "/result", Connection="close")
+        received = 0
+        while data := raw.socket.recv(2048):
+            received += len(data)
+            if received > 600_000:  # from now on the server waits for the reader
+                disk.heal()
+        self.assertGreater(received, len(upload))
 
     # Rule: JRN-2
     # Rule: JRN-8

@@ -49,7 +49,7 @@ class DroppedJobs : public KeptJobs {
       job.delay = std::chrono::hours(1);
       said(slow.submit(std::move(job)));
     }
-    for (const auto& job : said(slow.load(JobJournal::Which::unfinished, 0, 10'000))) {
+    for (const auto& job : said(slow.load_unfinished(0, 10'000))) {
       service->restore(anonymous, *kinds.find("digest"), job);
     }
   }

@@ -51,7 +51,7 @@ TYPED_TEST(JobJournalTest, submit_all_then_they_are_accepted_in_their_order) {
   EXPECT_EQ(answers[3].acceptance, Acceptance::repeated);
   EXPECT_EQ(answers[3].id, id_of(3));
   EXPECT_EQ(answers[4].acceptance, Acceptance::conflicting);
-  EXPECT_EQ(this->ids(Which::unfinished), (std::vector<JobId>{id_of(2), id_of(1), id_of(3)}));
+  EXPECT_EQ(this->unfinished(), (std::vector<JobId>{id_of(2), id_of(1), id_of(3)}));
   EXPECT_EQ(this->payload(2), "two");
 }
 
@@ -64,7 +64,7 @@ TYPED_TEST(JobJournalTest, ttl_then_what_is_left_of_it_is_told_until_the_first_s
   this->submit(job);
   this->now += milliseconds(200);
   EXPECT_EQ(this->find(1).ttl, milliseconds(300));
-  EXPECT_EQ(said(this->journal->load(Which::unfinished, 0, 1)).front().ttl, milliseconds(300));
+  EXPECT_EQ(said(this->journal->load_unfinished(0, 1)).front().ttl, milliseconds(300));
   this->now += milliseconds(400);
   EXPECT_EQ(this->find(1).ttl, milliseconds(0));
   said(this->journal->release(id_of(1), this->start(1)));
@@ -125,22 +125,20 @@ TYPED_TEST(JobJournalTest, find_when_a_part_of_the_delay_is_over_then_the_rest_i
   EXPECT_EQ(this->find(1).delay, milliseconds(0));
 }
 
-TYPED_TEST(JobJournalTest, load_then_unfinished_jobs_come_in_the_order_of_acceptance) {
+TYPED_TEST(JobJournalTest, load_unfinished_then_jobs_come_in_the_order_of_acceptance) {
   for (const int number : {5, 3, 8, 1}) this->submit(new_job(number));
   this->complete(3);
   this->start(1);
-  EXPECT_EQ(said(this->journal->count(Which::unfinished)), 3U);
-  EXPECT_EQ(this->ids(Which::unfinished), (std::vector{id_of(5), id_of(8), id_of(1)}));
-  EXPECT_EQ(said(this->journal->count(Which::finished)), 1U);
-  EXPECT_EQ(this->ids(Which::finished), std::vector{id_of(3)});
+  EXPECT_EQ(said(this->journal->count_unfinished()), 3U);
+  EXPECT_EQ(this->unfinished(), (std::vector{id_of(5), id_of(8), id_of(1)}));
 }
 
-TYPED_TEST(JobJournalTest, load_when_asked_for_a_part_then_the_next_begins_behind_it) {
+TYPED_TEST(JobJournalTest, load_unfinished_when_asked_for_a_part_then_the_next_begins_behind_it) {
   for (int number = 1; number <= 5; ++number) this->submit(new_job(number));
-  const auto part = said(this->journal->load(Which::unfinished, 0, 2));
+  const auto part = said(this->journal->load_unfinished(0, 2));
   ASSERT_EQ(part.size(), 2U);
-  EXPECT_EQ(this->ids(Which::unfinished, part.back().order, 2), (std::vector{id_of(3), id_of(4)}));
-  EXPECT_TRUE(this->ids(Which::unfinished, this->find(5).order).empty());
+  EXPECT_EQ(this->unfinished(part.back().order, 2), (std::vector{id_of(3), id_of(4)}));
+  EXPECT_TRUE(this->unfinished(this->find(5).order).empty());
 }
 
 // Rule: JRN-2
@@ -281,7 +279,7 @@ TYPED_TEST(JobJournalTest, release_then_the_attempt_does_not_count_and_its_numbe
   this->submit(new_job(2));
   const auto released = this->start(1);
   EXPECT_EQ(said(this->journal->release(id_of(1), released)), Effect::stored);
-  EXPECT_EQ(this->ids(Which::unfinished), (std::vector{id_of(1), id_of(2)}));
+  EXPECT_EQ(this->unfinished(), (std::vector{id_of(1), id_of(2)}));
   const auto attempt = this->start(1);
   EXPECT_EQ(said(this->journal->complete(id_of(1), released, {})), Effect::late);
   said(this->journal->fail(id_of(1), attempt, {"broken", "It broke."}, milliseconds(0)));

@@ -23,7 +23,6 @@ namespace heistd {
 
 using Effect = JobJournal::Effect;
 using Acceptance = JobJournal::Acceptance;
-using Which = JobJournal::Which;
 using std::chrono::milliseconds;
 
 /// What a journal answers; a fault fails the test.
@@ -139,9 +138,9 @@ class JournalTest : public testing::Test {
   std::string result(int number, ByteRange range = {0, 100}) {
     return said(journal->read_result(id_of(number), range));
   }
-  std::vector<JobId> ids(Which which, AcceptanceOrder after = 0, std::size_t most = 100) {
+  std::vector<JobId> unfinished(AcceptanceOrder after = 0, std::size_t most = 100) {
     std::vector<JobId> found;
-    for (const auto& job : said(journal->load(which, after, most))) found.push_back(job.id);
+    for (const auto& job : said(journal->load_unfinished(after, most))) found.push_back(job.id);
     return found;
   }
 

@@ -190,7 +190,7 @@ TYPED_TEST(JournalFollowersTest, abort_when_a_chain_is_long_then_all_of_it_is_ab
   said(this->journal->submit_all(std::move(chain)));
   this->abort(1);
   this->expect_aborted_after(jobs, jobs - 1);
-  EXPECT_EQ(said(this->journal->count(Which::unfinished)), 0U);
+  EXPECT_EQ(said(this->journal->count_unfinished()), 0U);
 }
 
 }  // namespace

@@ -54,7 +54,7 @@ TYPED_TEST(JournalListsTest, list_when_a_state_is_asked_for_then_no_other_comes)
   EXPECT_THAT(in(JobState::dead), ElementsAre(id_of(6)));
   EXPECT_THAT(in(JobState::delayed), ElementsAre(id_of(7)));
   std::vector<StoredState> loaded;
-  for (const auto& job : said(this->journal->load(Which::unfinished, 0, 10))) {
+  for (const auto& job : said(this->journal->load_unfinished(0, 10))) {
     loaded.push_back(job.state);
   }
   EXPECT_THAT(loaded, ElementsAre(StoredState::queued, StoredState::running, StoredState::queued));

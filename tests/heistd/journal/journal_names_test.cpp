@@ -170,6 +170,15 @@ TYPED_TEST(JournalNamesTest,
   EXPECT_EQ(this->submit_with_key(3, "digest").id, id_of(1));
 }
 
+// Rule: JRN-4
+TYPED_TEST(JournalNamesTest, key_when_the_job_has_failed_then_it_stands_for_it_even_if_forgotten) {
+  this->submit_with_key(1, "digest");
+  said(this->journal->fail(id_of(1), this->start(1), {"bad_pattern", "No."}, std::nullopt));
+  EXPECT_EQ(this->submit_with_key(2, "digest").id, id_of(1));
+  said(this->journal->purge(id_of(1)));
+  EXPECT_EQ(this->submit_with_key(3, "digest").id, id_of(1));
+}
+
 TYPED_TEST(JournalNamesTest, key_when_an_old_job_with_it_ends_then_the_newer_one_keeps_it) {
   this->submit_with_key(1, "digest");
   this->now += idempotency_life;

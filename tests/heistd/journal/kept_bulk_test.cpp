@@ -38,14 +38,14 @@ TEST_F(KeptBulk, post_when_answered_then_the_journal_has_all_of_them_in_their_or
   }
   const auto json = submit(body).json();
   ASSERT_EQ(json["accepted"], 300);
-  const auto jobs = said(journal.load(JobJournal::Which::unfinished, 0, 1000));
+  const auto jobs = said(journal.load_unfinished(0, 1000));
   ASSERT_EQ(jobs.size(), 300U);
   for (std::size_t i = 0; i < jobs.size(); ++i) {
     EXPECT_EQ(jobs[i].id, json["jobs"][i]["id"].get<std::string>());
     EXPECT_EQ(jobs[i].signal_name, "night");
     EXPECT_EQ(jobs[i].max_attempts, 7U);
   }
-  while (said(journal.count(JobJournal::Which::unfinished)) > 0) run_all();
+  while (said(journal.count_unfinished()) > 0) run_all();
   EXPECT_EQ(anonymous.budget->jobs(), 0U);
   EXPECT_EQ(anonymous.budget->bytes(), 0U);
 }
@@ -68,11 +68,22 @@ TEST_F(KeptBulk, post_when_it_is_repeated_with_its_key_then_the_jobs_are_the_sam
     EXPECT_EQ(again["jobs"][index]["id"], first["jobs"][index]["id"]);
     EXPECT_EQ(again["jobs"][index]["repeated"], true);
   }
-  EXPECT_EQ(said(journal.count(JobJournal::Which::unfinished)), 2U);
+  EXPECT_EQ(said(journal.count_unfinished()), 2U);
   const auto other = submit("{\"kind\":\"digest\",\"text\":\"c\"}").json();
   EXPECT_EQ(other["jobs"][0]["error"]["code"], "idempotency_conflict");
   run_kept();
   EXPECT_EQ(anonymous.budget->jobs(), 0U);
+}
+
+// Rule: JRN-4
+TEST_F(KeptBulk, post_when_it_is_repeated_then_a_job_that_was_aborted_comes_anew) {
+  key = "mine";
+  const auto first = submit(two_jobs).json();
+  const std::string gone = first["jobs"][0]["id"];
+  ask("DELETE", "/jobs/" + gone);
+  const auto again = submit(two_jobs).json();
+  EXPECT_NE(again["jobs"][0]["id"], gone);
+  EXPECT_EQ(again["jobs"][1]["id"], first["jobs"][1]["id"]);
 }
 
 class StoredBulk : public KeptBulk {

@@ -21,7 +21,7 @@ class KeptFollowers : public KeptJobs {
   }
   /// What a server knows of its jobs that starts with this journal when all delays are over.
   void restart() {
-    for (auto& job : said(journal.load(JobJournal::Which::unfinished, 0, 100))) {
+    for (auto& job : said(journal.load_unfinished(0, 100))) {
       job.delay = {};
       kept.restore(anonymous, *kinds.find(job.kind), job);
     }
@@ -116,7 +116,7 @@ TEST_F(KeptFollowers,
        after_when_the_other_job_has_ended_while_the_follower_was_stored_then_settled) {
   const auto first = post_kept("/jobs/digest");
   const auto storing = begin("POST", "/jobs/digest?after=" + first, "bytes");
-  EXPECT_TRUE(said(journal.load(JobJournal::Which::unfinished, 1, 1)).front().follows);
+  EXPECT_TRUE(said(journal.load_unfinished(1, 1)).front().follows);
   run_kept();
   ASSERT_EQ(state_of(first), "done");
   const auto accepted = end(storing);

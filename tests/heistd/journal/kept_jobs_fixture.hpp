@@ -40,12 +40,6 @@ struct TestedJournal : MemoryJournal {
     started.push_back(id);
     return MemoryJournal::start(std::move(id), priority);
   }
-  Answer<std::vector<StoredJob>> load(Which which, AcceptanceOrder after,
-                                      std::size_t most) override {
-    auto answer = MemoryJournal::load(which, after, most);
-    if (which == Which::finished) loaded_ended += said(answer).size();
-    return answer;
-  }
   Answer<std::vector<StoredJob>> load_ended(std::string client, EndPlace before,
                                             std::size_t most) override {
     auto answer = MemoryJournal::load_ended(std::move(client), before, most);

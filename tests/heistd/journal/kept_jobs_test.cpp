@@ -43,7 +43,7 @@ TEST_F(KeptJobs, run_when_the_job_begins_then_the_attempt_is_counted_before_its_
 class KeptJobsFigures : public KeptJobs {
  protected:
   std::uint64_t count_starts(heist::TaskPriority priority) {
-    const auto all = figures_of(clients, &keeper).jobs;
+    const auto all = figures_of(clients, kinds, &keeper).jobs;
     const auto found = std::ranges::find_if(all, [priority](const JobFigures& jobs) {
       return jobs.client == "anonymous" && jobs.priority == priority;
     });
@@ -200,7 +200,7 @@ TEST_F(KeptJobs,
   run_network();
   const auto refusing = std::get<Storing>(second).then();
   ASSERT_TRUE(std::holds_alternative<Storing>(refusing));
-  EXPECT_EQ(said(journal.count(Which::unfinished)), 1U);
+  EXPECT_EQ(said(journal.count_unfinished()), 1U);
   EXPECT_EQ(end(refusing).error(), "too_many_signals");
 }
 
@@ -240,7 +240,7 @@ TEST_F(KeptJobs, put_when_there_are_too_many_signals_then_the_journal_has_it_not
   EXPECT_EQ(ask("PUT", "/signals/g?priority=background").error(), "too_many_signals");
   EXPECT_EQ(ask("POST", "/jobs/digest?signal=g").error(), "too_many_signals");
   EXPECT_TRUE(said(journal.signals()).empty());
-  EXPECT_EQ(said(journal.count(Which::unfinished)), 0U);
+  EXPECT_EQ(said(journal.count_unfinished()), 0U);
 }
 
 TEST_F(KeptJobs, put_when_another_one_takes_the_last_name_then_the_journal_has_that_one) {

@@ -93,7 +93,7 @@ TEST_F(LongestWaits, metrics_when_the_job_is_given_up_then_it_waits_no_more) {
 
 TEST_F(LongestWaits, metrics_when_asked_for_then_each_priority_of_each_client_is_there) {
   add_old_record();
-  const auto text = prometheus_text({}, figures_of(clients, &keeper));
+  const auto text = prometheus_text({}, figures_of(clients, kinds, &keeper));
   const auto name = std::string("heistd_oldest_job_wait_seconds{client=\"");
   EXPECT_NE(text.find(name + "anonymous\",priority=\"user-visible\"} 36"), std::string::npos);
   EXPECT_NE(text.find(name + "anonymous\",priority=\"background\"} 0\n"), std::string::npos);

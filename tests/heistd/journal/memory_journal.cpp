@@ -288,18 +288,16 @@ JobJournal::Answer<std::optional<StoredJob>> MemoryJournal::find(JobId id) {
                                                              : std::optional(told(*entry)));
 }
 
-JobJournal::Answer<std::size_t> MemoryJournal::count(Which which) {
-  return answered(which == Which::finished ? ended_.size() : jobs_.size() - ended_.size());
+JobJournal::Answer<std::size_t> MemoryJournal::count_unfinished() {
+  return answered(jobs_.size() - ended_.size());
 }
 
-JobJournal::Answer<std::vector<StoredJob>> MemoryJournal::load(Which which, AcceptanceOrder after,
-                                                               std::size_t most) {
+JobJournal::Answer<std::vector<StoredJob>> MemoryJournal::load_unfinished(AcceptanceOrder after,
+                                                                          std::size_t most) {
   std::vector<StoredJob> loaded;
   for (auto place = jobs_.upper_bound(after); place != jobs_.end() && loaded.size() < most;
        ++place) {
-    if (is_end(place->second.job.state) == (which == Which::finished)) {
-      loaded.push_back(told(place->second));
-    }
+    if (!is_end(place->second.job.state)) loaded.push_back(told(place->second));
   }
   return answered(std::move(loaded));
 }

@@ -41,9 +41,9 @@ class MemoryJournal : public JobJournal {
   [[nodiscard]] Answer<std::vector<StoredPause>> pauses() override;
   [[nodiscard]] Answer<std::vector<StoredSignal>> signals() override;
   [[nodiscard]] Answer<std::optional<StoredJob>> find(JobId id) override;
-  [[nodiscard]] Answer<std::size_t> count(Which which) override;
-  [[nodiscard]] Answer<std::vector<StoredJob>> load(Which which, AcceptanceOrder after,
-                                                    std::size_t most) override;
+  [[nodiscard]] Answer<std::size_t> count_unfinished() override;
+  [[nodiscard]] Answer<std::vector<StoredJob>> load_unfinished(AcceptanceOrder after,
+                                                               std::size_t most) override;
   [[nodiscard]] Answer<std::vector<StoredJob>> load_ended(std::string client, EndPlace before,
                                                           std::size_t most) override;
   [[nodiscard]] Answer<std::size_t> trim() override;

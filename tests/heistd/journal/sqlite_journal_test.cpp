@@ -66,7 +66,7 @@ TEST_F(SqliteJournalTest, reopen_then_all_that_was_answered_is_there) {
   said(journal->set_signal("alice", "night", heist::TaskPriority::background));
   now += milliseconds(300);
   reopen();
-  EXPECT_EQ(ids(Which::unfinished), (std::vector{id_of(1), id_of(4)}));
+  EXPECT_EQ(unfinished(), (std::vector{id_of(1), id_of(4)}));
   EXPECT_EQ(find(1).delay, milliseconds(700));
   EXPECT_EQ(find(1).key->key, "key");
   EXPECT_EQ(result(2), "result");
@@ -101,7 +101,7 @@ TEST_F(SqliteJournalTest, destroy_then_what_was_asked_for_is_done_first) {
   for (int number = 1; number <= 100; ++number) answers.push_back(journal->submit(new_job(number)));
   reopen();
   for (const auto& answer : answers) EXPECT_TRUE(answer.get());
-  EXPECT_EQ(said(journal->count(Which::unfinished)), 100U);
+  EXPECT_EQ(said(journal->count_unfinished()), 100U);
 }
 
 TEST_F(SqliteJournalTest, disk_when_a_transaction_is_synced_then_it_is_timed_and_its_bytes_count) {

@@ -45,9 +45,7 @@ class SqliteReadsWithoutMemory : public testing::Test {
 TEST_F(SqliteReadsWithoutMemory, read_when_one_has_failed_then_it_sees_what_was_written_since) {
   int jobs = 1;
   submit(jobs);
-  const auto read_all = [&] {
-    static_cast<void>(reads.load(JobJournal::Which::unfinished, 0, 10, now));
-  };
+  const auto read_all = [&] { static_cast<void>(reads.load_unfinished(0, 10, now)); };
   const auto read_payload = [&] { static_cast<void>(reads.payload_part(id_of(1), {0, 100})); };
   for (std::size_t successes = 0; fails(successes, read_all); ++successes) {
     submit(++jobs);

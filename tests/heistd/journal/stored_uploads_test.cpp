@@ -55,7 +55,7 @@ TEST_F(StoredUploads, run_when_jobs_wait_as_records_then_their_uploads_count_unt
   while (clients.unfinished_jobs() > 0) {
     run_all();
     least = std::min(least, stored_bytes());
-    EXPECT_EQ(stored_bytes(), said(journal.count(Which::unfinished)));
+    EXPECT_EQ(stored_bytes(), said(journal.count_unfinished()));
   }
   EXPECT_EQ(least, 0U);
 }
@@ -64,6 +64,32 @@ TEST_F(StoredUploads, post_when_a_signal_is_deleted_then_the_uploads_of_its_jobs
   posted(60, "?signal=night&delay=60000");
   ask("DELETE", "/signals/night");
   run_network();
+  EXPECT_EQ(stored_bytes(), 0U);
+}
+
+TEST_F(StoredUploads, ttl_when_the_journal_cannot_have_the_end_of_a_record_then_its_upload_counts) {
+  ask("POST", "/kinds/digest/pause");
+  const auto id = posted(70, "?ttl=1");
+  ASSERT_NE(anonymous.waiting.find(id), nullptr);
+  journal.fails = 1;
+  while (anonymous.waiting.find(id) != nullptr) run_network();
+  ASSERT_EQ(stored(id).state, StoredState::queued);
+  EXPECT_EQ(stored_bytes(), 70U);
+  while (stored_bytes() > 0) run_network();
+  EXPECT_EQ(stored(id).state, StoredState::aborted);
+}
+
+TEST_F(StoredUploads, ttl_when_somebody_waits_for_such_a_record_then_its_upload_counts_as_well) {
+  ask("POST", "/kinds/digest/pause");
+  const auto outcome = begin("POST", "/jobs/digest?ttl=1&wait=1", std::string(70, 'x'));
+  run_network();
+  const auto waiting = std::get<Waiting>(std::get<Storing>(outcome).then());
+  ASSERT_NE(anonymous.waiting.find(waiting.job->id), nullptr);
+  journal.fails = 1;
+  while (anonymous.waiting.find(waiting.job->id) != nullptr) run_network();
+  ASSERT_FALSE(waiting.job->finished());
+  EXPECT_EQ(stored_bytes(), 70U);
+  while (!waiting.job->finished()) run_network();
   EXPECT_EQ(stored_bytes(), 0U);
 }
 

@@ -34,14 +34,15 @@ class Sweeps : public KeptJobs {
   std::vector<JobId> make_dead(std::size_t count, const std::string& kind = "own") {
     is_busy = true;
     auto ids = post_many(count, "/jobs/" + kind + "?max_attempts=1");
-    while (said(journal.count(JobJournal::Which::unfinished)) > 0) run_all();
+    while (said(journal.count_unfinished()) > 0) run_all();
     is_busy = false;
     return ids;
   }
+  /// That have ended so.
   std::size_t count(StoredState state) {
     std::size_t jobs = 0;
-    for (const auto which : {JobJournal::Which::unfinished, JobJournal::Which::finished}) {
-      for (const auto& job : said(journal.load(which, 0, 1000))) jobs += job.state == state ? 1 : 0;
+    for (const auto& job : said(journal.load_ended(anonymous.name, {}, 1000))) {
+      jobs += job.state == state ? 1 : 0;
     }
     return jobs;
   }
@@ -56,7 +57,7 @@ TEST_F(Sweeps, requeue_then_all_dead_jobs_run_again_whatever_memory_knows) {
   EXPECT_EQ(answer.status, 200U);
   EXPECT_EQ(answer.json(), Json({{"requeued", 150}, {"refused", 0}}));
   run_kept();
-  while (said(journal.count(JobJournal::Which::unfinished)) > 0) run_all();
+  while (said(journal.count_unfinished()) > 0) run_all();
   EXPECT_EQ(count(StoredState::done), 150U);
   EXPECT_EQ(anonymous.budget->jobs(), 0U);
   EXPECT_EQ(anonymous.budget->bytes(), 0U);
@@ -114,7 +115,7 @@ TEST_F(NarrowSweeps, requeue_when_one_is_too_large_for_the_room_left_then_smalle
   is_busy = true;
   ask("POST", "/jobs/own?max_attempts=1", std::string(70'000, 'x'));
   post_many(2, "/jobs/own?max_attempts=1");
-  while (said(journal.count(JobJournal::Which::unfinished)) > 0) run_all();
+  while (said(journal.count_unfinished()) > 0) run_all();
   auto taken = anonymous.budget->take_memory(40'000);
   ASSERT_TRUE(taken.has_value());
   const auto json = ask("POST", "/jobs/requeue").json();
@@ -139,7 +140,7 @@ class SweepsWithoutMemory : public Sweeps {
   void expect_no_job_waits_for_the_next_server() {
     ask("POST", "/kinds/own/resume");
     run_kept();
-    EXPECT_EQ(said(journal.count(JobJournal::Which::unfinished)), 0U) << successes;
+    EXPECT_EQ(said(journal.count_unfinished()), 0U) << successes;
     ask("POST", "/jobs/requeue");
     run_kept();
     EXPECT_EQ(count(StoredState::dead), 0U) << successes;
@@ -209,7 +210,7 @@ TEST_F(Sweeps, requeue_when_whoever_asked_is_gone_then_it_runs) {
 TEST_F(Sweeps, forget_then_jobs_of_that_state_are_gone_and_others_stay) {
   make_dead(100);
   post_many(100, "/jobs/own");
-  while (said(journal.count(JobJournal::Which::unfinished)) > 0) run_all();
+  while (said(journal.count_unfinished()) > 0) run_all();
   EXPECT_EQ(ask("DELETE", "/jobs?state=dead&kind=other").json()["forgotten"], 0);
   EXPECT_EQ(ask("DELETE", "/jobs?state=dead").json()["forgotten"], 100);
   EXPECT_EQ(count(StoredState::dead), 0U);

@@ -14,11 +14,6 @@ CREATE OR REPLACE FUNCTION load_unfinished(after bigint, most int) RETURNS SETOF
   JOIN stored s USING (day, place) ORDER BY s.place
 $$;
 
-CREATE OR REPLACE FUNCTION load_finished(after bigint, most int) RETURNS SETOF stored LANGUAGE sql STABLE AS $$
-  SELECT s.* FROM (SELECT day, place FROM job WHERE state >= 2 AND place > after ORDER BY place LIMIT most) f
-  JOIN stored s USING (day, place) ORDER BY s.place
-$$;
-
 -- A part of a list of a client's jobs, in the order of acceptance: of those behind `after` it looks at `most_looked_at`.
 -- `last` is what the next part is behind; null when this was the last one. The first row has that and no job.
 CREATE OR REPLACE FUNCTION list(
