@@ -288,8 +288,8 @@ class JobService {
   void put_gate(Client& client, Job& job, const Parameters& parameters, JobStart& start);
   static std::shared_ptr<Job> waiting_for(Client& client, const Opening& opening);
   void ask_to_run(Client& client, const std::shared_ptr<Opening>& opening);
-  void open(Client& client, const std::shared_ptr<Opening>& opening, StartQueue::Place place);
-  void begin_attempt(Job& job, OpenedJob opened, Opening& opening, StartQueue::Place place);
+  void open(Client& client, const std::shared_ptr<Opening>& opening, StartQueue::Places places);
+  void begin_attempt(Job& job, OpenedJob opened, Opening& opening, StartQueue::Places places);
   void tell_end(Client& client, const Job& job, JobEnd end);
   void tell_retry(Client& client, const Job& job, const JobFailure& why, const JobTimes& times);
   Result<std::shared_ptr<JobLine>> line_of(Client& client, const std::string& signal_name,

@@ -73,8 +73,8 @@ void JobService::ask_to_run(Client& client, const std::shared_ptr<Opening>& open
   const auto start = [this, &client, opening] {
     const auto asking = waiting_for(client, *opening);
     if (!asking) return;
-    starts_.ask(asking, [this, &client, opening](StartQueue::Place place) {
-      open(client, opening, std::move(place));
+    starts_.ask(asking, [this, &client, opening](StartQueue::Places places) {
+      open(client, opening, std::move(places));
     });
   };
   if (client.run_places.ask(job, start)) return;
@@ -83,7 +83,7 @@ void JobService::ask_to_run(Client& client, const std::shared_ptr<Opening>& open
 }
 
 void JobService::open(Client& client, const std::shared_ptr<Opening>& opening,
-                      StartQueue::Place place) {
+                      StartQueue::Places places) {
   const auto asking = waiting_for(client, *opening);
   if (!asking) return;
   if (asking->is_paused() || must_be_held_too(client, *asking)) {
@@ -95,17 +95,17 @@ void JobService::open(Client& client, const std::shared_ptr<Opening>& opening,
   asking->unfinished->held.reset();
   if (keeper_ == nullptr) {
     begin_attempt(*asking, {first_attempt, std::move(asking->unfinished->upload)}, *opening,
-                  std::move(place));
+                  std::move(places));
     return post_waiting(client);
   }
   const auto priority = std::min(asking->priority(), asking->ceiling);
   keeper_->open(
       {opening->id, priority, asking->bytes},
-      [this, &client, opening, place = std::move(place),
+      [this, &client, opening, places = std::move(places),
        being_started = starts_.being_started(priority)](std::optional<OpenedJob> opened) mutable {
         if (!opened) return;
         if (const auto job = waiting_for(client, *opening)) {
-          begin_attempt(*job, std::move(*opened), *opening, std::move(place));
+          begin_attempt(*job, std::move(*opened), *opening, std::move(places));
           post_waiting(client);
         } else {  // when it was aborted, the journal knows that, and this comes late
           keeper_->release(opening->id, opened->attempt);
@@ -120,15 +120,15 @@ void JobService::hold_at_gate(Client& client, Job& job, const std::shared_ptr<Op
 }
 
 void JobService::begin_attempt(Job& job, OpenedJob opened, Opening& opening,
-                               StartQueue::Place place) {
+                               StartQueue::Places places) {
   job.unfinished->asking.reset();
   if (keeper_ != nullptr) {  // which counts attempts
     job.attempts.latest = opened.attempt;
     job.unfinished->begun = true;
   }
   job.unfinished->posted.reset();
-  if (StartQueue::is_suspect(job)) job.unfinished->suspect_place = place;
-  *opening.place = std::move(place);
+  job.unfinished->suspect_place = std::move(places.of_suspect);
+  *opening.place = std::move(places.to_run);
   auto& work = opening.opener.work;
   try {
     work.resolve(job.kind.make_work({job.kind, std::move(opened.payload), opening.parameters,

@@ -254,7 +254,7 @@ void add_disk(std::vector<MetricFamily>& families, const JobJournal::Disk& disk)
   bytes.move_to(families);
   Family free("heistd_journal_free_bytes", "Bytes that the disk of the journal has left.",
               MetricType::Gauge);
-  free.add({}, disk.free_bytes);
+  if (disk.free_bytes) free.add({}, *disk.free_bytes);
   free.move_to(families);
   Family dropped("heistd_journal_dead_dropped_total",
                  "Dead jobs that were forgotten as finished jobs were too old, or too many bytes.",

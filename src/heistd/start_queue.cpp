@@ -80,20 +80,20 @@ bool StartQueue::has_places(const Line& line) const noexcept {
   return line.at_a_time > 0 || under_way({Of::priority, line.level()}) < most_at_a_time;
 }
 
-std::size_t StartQueue::under_way(const Places& places) const noexcept {
-  const auto found = under_way_->find(places);
+std::size_t StartQueue::under_way(const Row& row) const noexcept {
+  const auto found = under_way_->find(row);
   return found == under_way_->end() ? 0 : found->second;
 }
 
 StartQueue::Place StartQueue::take_at_once(heist::TaskPriority level) {
   drop_ended();
-  const Places places{Of::priority, static_cast<std::size_t>(level)};
-  const bool others_ask = std::ranges::any_of(lines_, [&places](const Line& line) {
-    return line.at_a_time == 0 && !line.are_suspects && line.level() == places.second;
+  const Row row{Of::priority, static_cast<std::size_t>(level)};
+  const bool others_ask = std::ranges::any_of(lines_, [&row](const Line& line) {
+    return line.at_a_time == 0 && !line.are_suspects && line.level() == row.second;
   });
-  const bool others_start = being_started_.at(places.second).use_count() > 1;
-  if (others_ask || others_start || under_way(places) >= most_at_a_time) return nullptr;
-  return take_place(places);
+  const bool others_start = being_started_.at(row.second).use_count() > 1;
+  if (others_ask || others_start || under_way(row) >= most_at_a_time) return nullptr;
+  return take_place(row);
 }
 
 /// Has each line begin with a job that has not ended, and none be empty.
@@ -116,16 +116,19 @@ void StartQueue::start_first(Line& line) noexcept {
 }
 
 /// Errors: std::bad_alloc; then all of them are given back.
-StartQueue::Place StartQueue::take_places(const Line& line) {
-  const Places own{line.are_suspects ? Of::suspects : Of::priority, line.level()};
-  if (line.at_a_time == 0) return take_place(own);
-  auto program = take_place(of_programs);
-  if (!line.are_suspects) return program;
-  return std::make_shared<std::pair<Place, Place>>(std::move(program), take_place(own));
+StartQueue::Places StartQueue::take_places(const Line& line) {
+  Places places;
+  if (line.are_suspects) places.of_suspect = take_place({Of::suspects, line.level()});
+  if (line.at_a_time > 0) {
+    places.to_run = take_place(of_programs);
+  } else if (!line.are_suspects) {
+    places.to_run = take_place({Of::priority, line.level()});
+  }
+  return places;
 }
 
-StartQueue::Place StartQueue::take_place(const Places& places) {
-  auto& taken = (*under_way_)[places];  // a map's entry stays where it is
+StartQueue::Place StartQueue::take_place(const Row& row) {
+  auto& taken = (*under_way_)[row];  // a map's entry stays where it is
   const auto give_back = [this, &taken,
                           weak = std::weak_ptr<UnderWay>(under_way_)](const void*) noexcept {
     const auto under_way = weak.lock();

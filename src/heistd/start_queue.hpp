@@ -37,10 +37,14 @@ class StartQueue {
   /// Whether the job has lost an attempt with its process.
   [[nodiscard]] static bool is_suspect(const Job& job) noexcept;
 
-  /// To be held from a job's start until it has ended, or waits for something of its own if it is
-  /// no suspect, and of no kind that has places of its own.
+  /// To be held from a job's start until it has run, or waits for something of its own if it is no
+  /// program.
   using Place = std::shared_ptr<void>;
-  using Start = std::function<void(Place)>;
+  struct Places {
+    Place to_run;
+    Place of_suspect;  ///< null of others; to be held until the attempt has ended
+  };
+  using Start = std::function<void(Places)>;
 
   StartQueue() = default;
   StartQueue(const StartQueue&) = delete;
@@ -90,17 +94,17 @@ class StartQueue {
   };
   /// Places that jobs share: those of a priority, those of its suspects, or those of all programs.
   enum class Of : std::uint8_t { priority, suspects, programs };
-  using Places = std::pair<Of, std::size_t>;  ///< with the priority, which is 0 for all programs
-  using UnderWay = std::map<Places, std::size_t>;
-  static constexpr Places of_programs{Of::programs, 0};
+  using Row = std::pair<Of, std::size_t>;  ///< with the priority, which is 0 for all programs
+  using UnderWay = std::map<Row, std::size_t>;
+  static constexpr Row of_programs{Of::programs, 0};
 
   Line& line_of(const Job& job);
-  [[nodiscard]] std::size_t under_way(const Places& places) const noexcept;
+  [[nodiscard]] std::size_t under_way(const Row& row) const noexcept;
   [[nodiscard]] bool has_places(const Line& line) const noexcept;
   [[nodiscard]] static bool is_before(const Line& line, const Line& other) noexcept;
   [[nodiscard]] Line* next_line() noexcept;
-  [[nodiscard]] Place take_places(const Line& line);
-  [[nodiscard]] Place take_place(const Places& places);
+  [[nodiscard]] Places take_places(const Line& line);
+  [[nodiscard]] Place take_place(const Row& row);
   void start_first(Line& line) noexcept;
   void drop_ended() noexcept;
 

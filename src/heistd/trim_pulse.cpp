@@ -15,7 +15,7 @@ bool TrimPulse::beat(Clock::time_point now) noexcept {
   if (keeper_ == nullptr || now < next_) return true;
   try {
     keeper_->when(keeper_->journal().trim(), [this](const JournalResult<std::size_t>& dropped) {
-      if (dropped && *dropped > 0) next_ = {};
+      if (dropped && *dropped >= JobJournal::trimmed_at_a_time) next_ = {};
     });
     timer_.expires_after(interval_);
     timer_.async_wait([](const boost::system::error_code& /*none*/) {});

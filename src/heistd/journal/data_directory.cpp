@@ -64,10 +64,11 @@ std::uint64_t DataDirectory::bytes() const {
   return sum;
 }
 
-std::uint64_t DataDirectory::free_bytes() const noexcept {
+std::optional<std::uint64_t> DataDirectory::free_bytes() const noexcept {
   std::error_code error;
   const auto space = std::filesystem::space(path_, error);
-  return error ? 0 : space.available;
+  if (error) return std::nullopt;
+  return space.available;
 }
 
 bool DataDirectory::was_filled() const {

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 
 namespace heistd {
 
@@ -22,8 +23,8 @@ class DataDirectory {
 
   /// Of the files in it.   Thread: any.   Blocks: while their sizes are read.
   [[nodiscard]] std::uint64_t bytes() const;
-  /// What its disk has left for this user; none if nobody knows.   Thread: any.
-  [[nodiscard]] std::uint64_t free_bytes() const noexcept;
+  /// What its disk has left for this user; nothing if that cannot be found.   Thread: any.
+  [[nodiscard]] std::optional<std::uint64_t> free_bytes() const noexcept;
 
   /// Whether set_filled() has been called, by this server or one before it: then there is something
   /// to lose.   Errors: JournalRefused.

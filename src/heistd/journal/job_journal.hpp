@@ -215,8 +215,10 @@ class JobJournal {
   [[nodiscard]] virtual Answer<std::string> read_payload(JobId id, ByteRange range) = 0;
   [[nodiscard]] virtual Answer<std::string> read_result(JobId id, ByteRange range) = 0;
 
+  /// How many finished jobs, and how many keys, go at a time, so that a request ends soon.
+  static constexpr std::size_t trimmed_at_a_time = 1000;
   /// Forgets finished jobs that are too old, or too many bytes, as each end of a job does, and keys
-  /// whose time is over; says how many, which is none when no more are to go.
+  /// whose time is over; says how many. When that is `trimmed_at_a_time`, there may be more.
   [[nodiscard]] virtual Answer<std::size_t> trim() { return Answer<std::size_t>::resolved(0U); }
 
   /// Ends of attempts that were no longer the current ones.   Thread: any.
@@ -224,9 +226,9 @@ class JobJournal {
 
   /// Of a journal on a disk of this machine.
   struct Disk {
-    heist::Histogram commit_time;  ///< how long it took until the disk had a transaction
-    std::uint64_t bytes = 0;       ///< of its files
-    std::uint64_t free_bytes = 0;  ///< that they may still grow by
+    heist::Histogram commit_time;             ///< how long it took until the disk had a transaction
+    std::uint64_t bytes = 0;                  ///< of its files
+    std::optional<std::uint64_t> free_bytes;  ///< that they may still grow by, if that is known
     /// Dead jobs that were forgotten since the start, as they were too old or too many bytes.
     std::uint64_t dropped_dead = 0;
   };

@@ -40,10 +40,9 @@ class SqliteWrites {
   [[nodiscard]] Effect set_pause(const StoredPause& what, bool on,
                                  heist::TaskPriority signal_priority);
   [[nodiscard]] Ended drop_signal(std::string_view client, std::string_view name, SystemTime now);
-  /// Forgets finished jobs as the bounds want it; says how many, which is none when no more are to
-  /// go.
+  /// Forgets finished jobs as the bounds want it, a part of them at a time; says how many.
   std::size_t trim(SystemTime now);
-  /// Forgets keys whose time is over; says how many, which is none when all are gone.
+  /// Forgets keys whose time is over, a part of them at a time; says how many.
   std::size_t drop_old_keys(SystemTime now);
 
   /// What was changed since the transaction began is stored.

@@ -9,10 +9,6 @@
 namespace heistd {
 namespace {
 
-/// How many finished jobs, or keys, one request removes at the most, so that it ends soon; the next
-/// one goes on.
-constexpr std::size_t trimmed_at_a_time = 1000;
-
 std::int64_t last_piece(AcceptanceOrder order) noexcept { return piece_row(order + 1, 0) - 1; }
 
 }  // namespace
@@ -169,7 +165,7 @@ bool SqliteWrites::may_keep_all(SystemTime oldest) {
 std::size_t SqliteWrites::trim(SystemTime now) {
   const auto oldest = now - bounds_.finished_age;
   std::size_t dropped = 0;
-  while (dropped < trimmed_at_a_time && !may_keep_all(oldest)) {
+  while (dropped < JobJournal::trimmed_at_a_time && !may_keep_all(oldest)) {
     const auto job = next_to_drop(oldest);
     if (!job) break;
     erase(job->order, job->bytes, job->is_dead);
@@ -180,7 +176,7 @@ std::size_t SqliteWrites::trim(SystemTime now) {
 }
 
 std::size_t SqliteWrites::drop_old_keys(SystemTime now) {
-  drop_old_keys_.with(column_of(now), std::int64_t{trimmed_at_a_time}).run();
+  drop_old_keys_.with(column_of(now), std::int64_t{JobJournal::trimmed_at_a_time}).run();
   return static_cast<std::size_t>(database_.changes());
 }
 

@@ -177,6 +177,12 @@ class Unit(unittest.TestCase):
         self.assertEqual(self.unit()["Unit"]["StartLimitIntervalSec"], "0")  # by default 5 starts in 10 s are enough
         self.assertEqual((self.service()["Restart"], self.service()["RestartSec"]), ("on-failure", "1"))
 
+    def test_unit_when_the_options_cannot_be_read_then_it_is_not_started_again(self):
+        final = self.service()["RestartPreventExitStatus"].split()
+        for wrong in (("--nonsense",), ("--port", "no"), ("--config", "/no/such/file"), ("--client", "no")):
+            done = subprocess.run([heistd_server.HEISTD, *wrong], capture_output=True, check=False)
+            self.assertIn(str(done.returncode), final)
+
     def test_unit_when_reloaded_then_the_server_gets_the_signal_that_has_it_read_its_files(self):
         self.assertEqual(self.service()["ExecReload"], "/bin/kill -HUP $MAINPID")
 

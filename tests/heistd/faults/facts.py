@@ -4,6 +4,10 @@ import dataclasses
 
 from history import ENDS
 
+# A program that was started earlier may note its start a little later: 0.01 s in 70 urgent jobs, where ten programs
+# wanted each of two processors. A disk that stalls, or a processor that others have, may take a second.
+TOLERANCE = 1.5  # seconds
+GRAIN = 0.02  # seconds: the times of starts are cut off at hundredths
 RAN = ("running", "done", "failed", "dead")  # a job in one of these states has been started
 
 
@@ -107,6 +111,13 @@ class Facts:
         deletions = self.signal_deletions[job.client, job.signal]
         by_signal = any(each.begin < time and (each.end is None or each.end > acceptance.begin) for each in deletions)
         return by_signal or self.was_asked_to_delete(id, time)
+
+    def came_as_it_was_aborted(self, id, start):
+        """Whether the job was being aborted when this start may have been counted, which is a while before its time."""
+        job = self.job(id)
+        aborts = self.deletions[id] + self.signal_deletions[job.client, job.signal]
+        return any(each.begin <= start.time + GRAIN and (each.end is None or start.time <= each.end + TOLERANCE)
+                   for each in aborts)
 
     def may_have_ended_badly(self, id):
         """Whether it may have ended without being done."""

@@ -3,14 +3,8 @@
 import collections
 import dataclasses
 
-from facts import Facts, Problem
+from facts import GRAIN, TOLERANCE, Facts, Problem
 from history import ENDS
-
-# A program that was started earlier may note its start a little later: 0.01 s in 70 urgent jobs, where ten programs
-# wanted each of two processors. A disk that stalls, or a processor that others have, may take a second.
-TOLERANCE = 1.5  # seconds
-GRAIN = 0.02  # seconds: the times of starts are cut off at hundredths
-
 
 def accepted_jobs_stay(facts):
     """What was accepted is in the journal, and is found, until somebody deletes it."""
@@ -136,7 +130,7 @@ def wrong_count(facts, id, number, row):
     lost = {each.number for each in facts.history.servers if each.how == "lost power"}
     uncounted = sum(start.server in lost for start in started)
     # A start may be counted while the abort of its job is being stored, which has the count of before.
-    uncounted += row.state == "aborted" and may_be_released(facts, id, view)
+    uncounted += row.state == "aborted" and any(facts.came_as_it_was_aborted(id, start) for start in started)
     if len(started) > row.attempt + uncounted:
         return f"was started {len(started)} times, and {row.attempt} attempts were counted"
     return None

@@ -192,7 +192,7 @@ TEST(StartQueue, ask_when_a_program_is_a_suspect_then_it_needs_places_of_both) {
   auto kind = *builtin_kinds().find("digest");
   kind.at_a_time = 2;
   StartQueue queue;
-  std::vector<StartQueue::Place> places;
+  std::vector<StartQueue::Places> places;
   std::vector<std::shared_ptr<Job>> jobs;
   const auto ask = [&](bool is_suspect) {
     jobs.push_back(std::make_shared<Job>(id_of(static_cast<int>(jobs.size())), kind, 0));
@@ -203,19 +203,22 @@ TEST(StartQueue, ask_when_a_program_is_a_suspect_then_it_needs_places_of_both) {
       jobs.back()->unfinished->last_failure =
           std::make_unique<const JobFailure>(lost.code, lost.message);
     }
-    queue.ask(jobs.back(), [&](StartQueue::Place place) { places.push_back(std::move(place)); });
+    queue.ask(jobs.back(), [&](StartQueue::Places taken) { places.push_back(std::move(taken)); });
   };
   ask(false);
   ask(false);
   ask(true);
   EXPECT_EQ(places.size(), 2U);
-  places.at(0).reset();
+  places.at(0) = {};
   EXPECT_EQ(places.size(), 3U);
   ask(true);
-  places.at(1).reset();  // a place of programs, and none of suspects
+  places.at(1) = {};
+  places.at(2).to_run.reset();  // there are places of programs, and none of suspects
   EXPECT_EQ(places.size(), 3U);
-  places.at(2).reset();
-  EXPECT_EQ(places.size(), 4U);
+  ask(false);
+  EXPECT_EQ(places.size(), 4U) << "a program need not wait until the end of a suspect is stored";
+  places.at(2).of_suspect.reset();
+  EXPECT_EQ(places.size(), 5U);
 }
 
 }  // namespace

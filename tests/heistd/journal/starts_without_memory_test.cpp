@@ -22,7 +22,7 @@ class StartsWithoutMemory : public testing::Test {
       jobs.back()->fixed_priority = heist::TaskPriority::user_visible;
       jobs.back()->unfinished =
           std::make_unique<Job::Unfinished>(heist::TaskPriority::user_visible);
-      queue.ask(jobs.back(), [this, at_start](StartQueue::Place place) {
+      queue.ask(jobs.back(), [this, at_start](StartQueue::Places place) {
         at_start();
         places.push_back(std::move(place));
       });
@@ -40,7 +40,7 @@ class StartsWithoutMemory : public testing::Test {
   const Kind& kind = *kinds.find("digest");
   std::vector<std::shared_ptr<Job>> jobs;
   StartQueue queue;
-  std::list<StartQueue::Place> places;
+  std::list<StartQueue::Places> places;
 
   static constexpr auto most = StartQueue::most_at_a_time;
 };

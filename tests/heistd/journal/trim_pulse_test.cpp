@@ -16,7 +16,7 @@ struct SlowlyTrimmed : MemoryJournal {
     ++trims;
     if (parts == 0) return MemoryJournal::trim();
     --parts;
-    return Answer<std::size_t>::resolved(1000U);
+    return Answer<std::size_t>::resolved(std::size_t{trimmed_at_a_time});
   }
 
   int trims = 0;
@@ -60,6 +60,16 @@ TEST_F(TrimPulseTest, beat_when_that_was_a_part_of_them_then_the_rest_goes_at_on
   journal.parts = 3;
   for (int events = 0; events < 6; ++events) beat_after({});
   EXPECT_EQ(journal.trims, 4) << "the last one has found none";
+}
+
+TEST_F(TrimPulseTest, beat_when_less_than_a_part_went_then_it_is_not_asked_again_at_once) {
+  said(journal.submit(new_job(1)));
+  said(journal.abort(id_of(1), aborted_because("the test")));
+  time += std::chrono::seconds(101);
+  beat_after({});
+  EXPECT_EQ(said(journal.find(id_of(1))), std::nullopt);
+  beat_after({});
+  EXPECT_EQ(journal.trims, 1);
 }
 
 TEST(TrimPulseIntervalTest, interval_then_a_tenth_of_the_age_within_bounds) {

@@ -232,7 +232,7 @@ BEGIN
 END $$;
 
 -- Queues a dead job again; the attempts that it has had do not count. Its key stands for it again, unless it stands for
--- another job by now.
+-- another job by now. As in `submit`, the key comes before the lane.
 CREATE OR REPLACE FUNCTION requeue(its_id uuid, again boolean, clock timestamptz) RETURNS boolean LANGUAGE plpgsql AS $$
 DECLARE
   number xid8 := pg_current_xact_id();
@@ -243,6 +243,9 @@ BEGIN
   IF it.state IS DISTINCT FROM 5 THEN
     RETURN again AND coalesce(it.state = 0, false);
   END IF;
+  IF it.idempotency_key IS NOT NULL THEN
+    PERFORM take_key(it.client, it.idempotency_key, it.digest, its_id, now);
+  END IF;
   PERFORM FROM day WHERE day = it.day FOR SHARE;  -- see `last_end_of`
   UPDATE day SET last_end = NULL WHERE day = it.day AND last_end IS NOT NULL;
   UPDATE job SET state = 0, ended_at = NULL WHERE day = it.day AND place = it.place;
@@ -252,9 +255,6 @@ BEGIN
           CASE WHEN it.signal IS NULL THEN lane_of_priority(it.client, it.kind, it.priority)
           ELSE lane_of_signal(it.client, it.kind, it.signal, it.priority, 1::smallint) END,
           nextval('places'), now, it.max_attempts, it.attempt, it.attempt);
-  IF it.idempotency_key IS NOT NULL THEN
-    PERFORM take_key(it.client, it.idempotency_key, it.digest, its_id, now);
-  END IF;
   RETURN true;
 END $$;
 
