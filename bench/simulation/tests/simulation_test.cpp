@@ -1,7 +1,10 @@
 #include <gtest/gtest.h>
+#include <unistd.h>
 
+#include <filesystem>
 #include <fstream>
 #include <stdexcept>
+#include <string>
 
 #include "../node.hpp"
 
@@ -12,11 +15,15 @@ using namespace std::chrono_literals;
 
 class Simulated : public testing::Test {
  protected:
-  static std::filesystem::path table(const std::string& rows) {
-    const std::filesystem::path path = testing::TempDir() + "heistd_simulation_costs.tsv";
-    std::ofstream(path) << "call\tjobs\tlanes\tprocessor\tanswer\n" << rows;
-    return path;
+  /// Of this process alone, as ctest runs each test in one.
+  static std::filesystem::path path() {
+    return testing::TempDir() + "heistd_simulation_costs_" + std::to_string(::getpid()) + ".tsv";
   }
+  static std::filesystem::path table(const std::string& rows) {
+    std::ofstream(path()) << "call\tjobs\tlanes\tprocessor\tanswer\n" << rows;
+    return path();
+  }
+  void TearDown() override { std::filesystem::remove(path()); }
   /// All calls take a millisecond, and a claim that of a lane more for each 100 lanes.
   static CallCosts costs() {
     return CallCosts(
