@@ -35,7 +35,7 @@ class StartedJobs : public KeptJobs {
   void run_until_done(const std::vector<JobId>& ids) {
     while (count(ids, StoredState::done) < ids.size()) run_all();
   }
-  /// A kind whose jobs wait for the opener, and of all such kinds so many at a time.
+  /// Adds a kind whose jobs wait for the gate. Of all such kinds so many jobs run at a time.
   void add_program(std::string name, std::size_t at_a_time) {
     if (!gate) gate = heist::Promise<void>::with_resolver();
     auto kind = make_handler_kind(

@@ -38,7 +38,7 @@ class Sweeps : public KeptJobs {
     is_busy = false;
     return ids;
   }
-  /// That have ended so.
+  /// How many jobs have ended in this state.
   std::size_t count(StoredState state) {
     std::size_t jobs = 0;
     for (const auto& job : said(journal.load_ended(anonymous.name, {}, 1000))) {
