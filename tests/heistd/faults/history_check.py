@@ -75,7 +75,7 @@ def results_are_right(facts):
     for id, all_seen in list(facts.seen.items()):
         job = facts.job(id)
         for seen in all_seen:
-            if job and seen.value is not None and seen.value.split()[0] != job.result:
+            if job and seen.value is not None and seen.value.split()[:1] != [job.result]:
                 yield facts.problem("wrong result", id, f"gave {seen.value}, and not {job.result}")
                 break
         if len({seen.value for seen in all_seen if seen.value and seen.state == "done"}) > 1:

@@ -4,6 +4,7 @@ import sys
 import unittest
 
 import history_check
+import journal_view
 from history import History, Job, Request, Row, Server, Start, View
 
 
@@ -136,6 +137,13 @@ class HistoryCheck(unittest.TestCase):
     def test_upload_when_it_is_gone_before_the_end_then_found(self):
         self.view(13, 2, self.row("queued", attempt=2, has_payload=False))
         self.assertEqual(self.found(), {"no upload"})
+
+    def test_result_when_it_is_anything_then_wrong_result(self):
+        for written in (b"", b" \n", b"\xf9\x80 2"):
+            with self.subTest(written):
+                self.setUp()
+                self.history.requests[-1].value = journal_view.value_of("work", written)
+                self.assertIn("wrong result", self.found())
 
     def test_starts_when_one_was_not_counted_then_found(self):
         self.start("a", 2, 13)

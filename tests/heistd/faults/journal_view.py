@@ -79,5 +79,5 @@ def _name_in(parameters):
 
 
 def value_of(kind, result):
-    """What is compared of a result: a digest's SHA-256, and what a program wrote."""
-    return json.loads(result)["sha256"] if kind == "digest" else result.decode().strip()
+    """What is compared of a result: a digest's SHA-256, and what a program wrote, be it anything."""
+    return json.loads(result)["sha256"] if kind == "digest" else result.decode(errors="replace").strip()
