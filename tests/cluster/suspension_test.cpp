@@ -127,6 +127,7 @@ TEST_P(Sus1Cluster, aborted_meanwhile_then_rejected_at_once_and_cleared_away) {
   scheduler.resume();
   for (const int i : {0, 1, 3}) promises[static_cast<std::size_t>(i)].get();
   EXPECT_EQ(ran.load(), 3);
+  wait_until([this] { return callbacks.alive() == 0; });  // agents clear them away at their picks
 }
 
 TEST_P(Sus1Cluster, aborted_during_its_delay_and_its_signal_gone_then_resumed_without_it) {
