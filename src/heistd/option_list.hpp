@@ -16,7 +16,7 @@ struct RawOptions {
   std::vector<std::string> commands;
 };
 
-/// All of them.   Lifetime: both structures live longer than the parsing.
+/// Adds all options of the server.   Lifetime: both structures live longer than the parsing.
 void add_options(CLI::App& app, Options& options, RawOptions& raw);
 
 }  // namespace heistd

@@ -231,8 +231,9 @@ BEGIN
   PERFORM abort_followers(places, now);
 END $$;
 
--- Queues a dead job again; the attempts that it has had do not count. Its key stands for it again, unless it stands for
--- another job by now. As in `submit`, the key comes before the lane.
+-- Queues a dead job again; the attempts that it has had do not count. Its key stands for it again,
+-- unless it stands for another job by now. As in `submit` the key is taken before the lane: else the
+-- two could wait for each other.
 CREATE OR REPLACE FUNCTION requeue(its_id uuid, again boolean, clock timestamptz) RETURNS boolean LANGUAGE plpgsql AS $$
 DECLARE
   number xid8 := pg_current_xact_id();
